@@ -1,0 +1,41 @@
+/// Two-sided function macros: one source for host compilers and for CUDA.
+/// Smallest use: `SORA2_HD constexpr int twice(int x) { return 2 * x; }`.
+/// Limits: C++20. `SORA2_TWO_SIDED` stands before `template` of a function that calls host-only or device-only members.
+#pragma once
+
+#if __cplusplus < 202002L
+#error "sora2 needs C++20: pass -std=c++20 to the compiler (and to nvcc)"
+#endif
+
+#include <sora2/core/version.hpp>
+
+#if defined(__CUDACC__)
+#define SORA2_HD __host__ __device__
+#define SORA2_DEVICE __device__
+#define SORA2_TWO_SIDED _Pragma("nv_exec_check_disable")
+#else
+#define SORA2_HD
+#define SORA2_DEVICE
+#define SORA2_TWO_SIDED
+#endif
+
+/// True while a compiler pass makes code for a GPU.
+#if defined(__CUDA_ARCH__)
+#define SORA2_ON_DEVICE 1
+#else
+#define SORA2_ON_DEVICE 0
+#endif
+
+/// Codec bodies carry this so that they end up inside the entry that names the instruction set.
+#if defined(__GNUC__)
+#define SORA2_INLINE inline __attribute__((always_inline))
+#else
+#define SORA2_INLINE inline
+#endif
+
+/// Misuse by the caller: stops in checked builds (SORA2_CHECKED or no NDEBUG), undefined otherwise.
+#if !SORA2_ON_DEVICE && (defined(SORA2_CHECKED) || !defined(NDEBUG))
+#define SORA2_EXPECTS(condition) ((condition) ? static_cast<void>(0) : __builtin_trap())
+#else
+#define SORA2_EXPECTS(condition) static_cast<void>(0)
+#endif

@@ -12,12 +12,12 @@
 namespace sora2 {
 
 struct float16 {
-  std::uint16_t bits = 0;
+  std::uint16_t bits;
   [[nodiscard]] SORA2_HD friend constexpr bool operator==(float16, float16) = default;
 };
 
 struct bfloat16 {
-  std::uint16_t bits = 0;
+  std::uint16_t bits;
   [[nodiscard]] SORA2_HD friend constexpr bool operator==(bfloat16, bfloat16) = default;
 };
 

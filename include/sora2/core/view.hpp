@@ -58,27 +58,44 @@ struct view {
   }
 };
 
-/// A dense block of values, e.g. [head][token][channel] of one KV page. Element (p, r, c) lies at (p*rows + r)*columns + c.
+/// A block of values, e.g. [head][token][channel] of one KV page. Element (p, r, c) lies at p*plane_stride + r*columns + c.
 template <class T>
 struct tile {
   T* data = nullptr;
   std::uint32_t planes = 0, rows = 0, columns = 0;
+  std::size_t plane_stride = 0;  ///< elements from one plane to the next; rows * columns when dense
 
   constexpr tile() = default;
+  /// Dense.
   SORA2_HD constexpr tile(T* first, std::uint32_t plane_count, std::uint32_t row_count, std::uint32_t column_count)
-      : data(first), planes(plane_count), rows(row_count), columns(column_count)
+      : data(first), planes(plane_count), rows(row_count), columns(column_count),
+        plane_stride(std::size_t{row_count} * column_count)
   {}
   template <class U>
     requires(!std::same_as<U, T> && std::convertible_to<U (*)[], T (*)[]>)
   SORA2_HD constexpr tile(tile<U> other)
-      : data(other.data), planes(other.planes), rows(other.rows), columns(other.columns)
+      : data(other.data), planes(other.planes), rows(other.rows), columns(other.columns),
+        plane_stride(other.plane_stride)
   {}
 
   [[nodiscard]] SORA2_HD constexpr std::size_t size() const { return std::size_t{planes} * rows * columns; }
+  [[nodiscard]] SORA2_HD constexpr bool dense() const
+  {
+    return planes <= 1 || plane_stride == std::size_t{rows} * columns;
+  }
   [[nodiscard]] SORA2_HD constexpr T* row(std::uint32_t plane, std::uint32_t r) const
   {
     SORA2_EXPECTS(plane < planes && r < rows);
-    return data + (std::size_t{plane} * rows + r) * columns;
+    return data + plane * plane_stride + std::size_t{r} * columns;
+  }
+  /// The rows from `first` on, in every plane; `first <= rows`.
+  [[nodiscard]] SORA2_HD constexpr tile rows_from(std::uint32_t first) const
+  {
+    SORA2_EXPECTS(first <= rows);
+    tile t = *this;
+    t.data = size() == 0 ? data : data + std::size_t{first} * columns;
+    t.rows = rows - first;
+    return t;
   }
 };
 
@@ -92,6 +109,7 @@ template <class T>
 template <class T>
 [[nodiscard]] SORA2_HD constexpr auto as_bytes(tile<T> t)
 {
+  SORA2_EXPECTS(t.dense());
   return as_bytes(view<T>{t.data, t.size()});
 }
 

@@ -98,14 +98,14 @@ struct lanes<T, W> {
   SORA2_INLINE friend lanes operator<<(lanes const& x, lanes<std::uint32_t, W> const& n)
     requires(!std::same_as<T, float>)
   {
-    return {x.a << reinterpret_cast<part const&>(n.a), x.b << reinterpret_cast<part const&>(n.b),
-            x.c << reinterpret_cast<part const&>(n.c), x.d << reinterpret_cast<part const&>(n.d)};
+    return {x.a << reinterpret_cast<part>(n.a), x.b << reinterpret_cast<part>(n.b),
+            x.c << reinterpret_cast<part>(n.c), x.d << reinterpret_cast<part>(n.d)};
   }
   SORA2_INLINE friend lanes operator>>(lanes const& x, lanes<std::uint32_t, W> const& n)
     requires(!std::same_as<T, float>)
   {
-    return {x.a >> reinterpret_cast<part const&>(n.a), x.b >> reinterpret_cast<part const&>(n.b),
-            x.c >> reinterpret_cast<part const&>(n.c), x.d >> reinterpret_cast<part const&>(n.d)};
+    return {x.a >> reinterpret_cast<part>(n.a), x.b >> reinterpret_cast<part>(n.b),
+            x.c >> reinterpret_cast<part>(n.c), x.d >> reinterpret_cast<part>(n.d)};
   }
 };
 

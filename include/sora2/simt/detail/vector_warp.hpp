@@ -1,0 +1,355 @@
+/// The operations of a warp whose lanes are four 8-wide vectors, in portable vector code. Host only.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include <sora2/core/bits.hpp>
+#include <sora2/core/float16.hpp>
+#include <sora2/simt/detail/vector_lanes.hpp>
+
+namespace sora2::detail {
+
+/// Value of eight 16-bit floats held in the low halves of `h`.
+SORA2_INLINE void half_to_float_part(v8<std::uint32_t> const& h, v8<float>& out)
+{
+  v8<std::uint32_t> const sign = (h & 0x8000u) << 16, magnitude = (h & 0x7FFFu) << 13;
+  // Normal and subnormal alike: move the exponent by an exact product with 2^112; infinities and NaNs are patched after.
+  v8<float> const scaled = reinterpret_cast<v8<float>>(magnitude) * 5.192296858534828e33f;
+  v8<std::uint32_t> bits = reinterpret_cast<v8<std::uint32_t>>(scaled);
+  bits = magnitude >= 0x0F800000u ? (magnitude | 0x7F800000u) : bits;
+  bits = magnitude > 0x0F800000u ? (bits | 0x00400000u) : bits;
+  bits |= sign;
+  out = reinterpret_cast<v8<float>>(bits);
+}
+
+/// Rounds to nearest even; the results lie in the low halves. Same results as `to_float16`.
+SORA2_INLINE void float_to_half_part(v8<float> const& x, v8<std::uint32_t>& out)
+{
+  v8<std::uint32_t> const u = reinterpret_cast<v8<std::uint32_t>>(x);
+  v8<std::uint32_t> const sign = (u >> 16) & 0x8000u, magnitude = u & 0x7FFFFFFFu;
+  v8<std::uint32_t> half = (magnitude + 0xFFFu + ((magnitude >> 13) & 1u) - 0x38000000u) >> 13;
+  v8<float> const shifted = reinterpret_cast<v8<float>>(magnitude) + 0.5f;
+  v8<std::uint32_t> const tiny = reinterpret_cast<v8<std::uint32_t>>(shifted) - 0x3F000000u;
+  half = magnitude < 0x38800000u ? tiny : half;
+  half = magnitude >= 0x477FF000u ? (half & 0u) | 0x7C00u : half;
+  half = magnitude > 0x7F800000u ? (0x7E00u | ((magnitude >> 13) & 0x3FFu)) : half;
+  out = sign | half;
+}
+
+SORA2_INLINE void float_to_bfloat_part(v8<float> const& x, v8<std::uint32_t>& out)
+{
+  v8<std::uint32_t> const u = reinterpret_cast<v8<std::uint32_t>>(x);
+  v8<std::uint32_t> const rounded = (u + 0x7FFFu + ((u >> 16) & 1u)) >> 16;
+  out = (u & 0x7FFFFFFFu) > 0x7F800000u ? ((u >> 16) | 0x40u) : rounded;
+}
+
+template <class U>
+inline constexpr bool is_half_storage = std::is_same_v<U, float16> || std::is_same_v<U, bfloat16>;
+
+/// Eight elements of memory type U as T.
+template <class T, class U>
+SORA2_INLINE void load_part(U const* p, v8<T>& out)
+{
+  if constexpr (is_half_storage<U>) {
+    static_assert(std::is_same_v<T, float>, "16-bit floats load as float lanes");
+    v8<std::uint16_t> raw;
+    std::memcpy(&raw, p, sizeof raw);
+    v8<std::uint32_t> const wide = __builtin_convertvector(raw, v8<std::uint32_t>);
+    if constexpr (std::is_same_v<U, float16>)
+      half_to_float_part(wide, out);
+    else {
+      v8<std::uint32_t> const bits = wide << 16;
+      out = reinterpret_cast<v8<float>>(bits);
+    }
+  } else if constexpr (std::is_same_v<U, std::byte>) {
+    load_part<T>(reinterpret_cast<std::uint8_t const*>(p), out);
+  } else {
+    v8<U> raw;
+    std::memcpy(&raw, p, sizeof raw);
+    out = __builtin_convertvector(raw, v8<T>);
+  }
+}
+
+template <class U, class T>
+SORA2_INLINE void store_part(U* p, v8<T> const& x)
+{
+  if constexpr (is_half_storage<U>) {
+    static_assert(std::is_same_v<T, float>, "only float lanes store as 16-bit floats");
+    v8<std::uint32_t> bits;
+    if constexpr (std::is_same_v<U, float16>)
+      float_to_half_part(x, bits);
+    else
+      float_to_bfloat_part(x, bits);
+    v8<std::uint16_t> const raw = __builtin_convertvector(bits, v8<std::uint16_t>);
+    std::memcpy(p, &raw, sizeof raw);
+  } else if constexpr (std::is_same_v<U, std::byte>) {
+    store_part<std::uint8_t, T>(reinterpret_cast<std::uint8_t*>(p), x);
+  } else {
+    v8<U> const raw = __builtin_convertvector(x, v8<U>);
+    std::memcpy(p, &raw, sizeof raw);
+  }
+}
+
+/// One element, converted as load_part does.
+template <class T, class U>
+SORA2_INLINE T load_element(U const* p)
+{
+  if constexpr (is_half_storage<U>)
+    return to_float(*p);
+  else
+    return static_cast<T>(*p);
+}
+template <class U, class T>
+SORA2_INLINE void store_element(U* p, T x)
+{
+  if constexpr (is_half_storage<U>)
+    *p = from_float<U>(x);
+  else
+    *p = static_cast<U>(x);
+}
+
+/// Operations every host warp of this shape shares. `Self` is the warp; it may hide members by faster ones.
+template <class Self>
+struct vector_warp : vector_warp_tag {
+  static constexpr int width = 32;
+  static constexpr bool is_host = true;
+  template <class T>
+  using shared = T;
+
+  using uints = lanes<std::uint32_t, Self>;
+  using mask = lane_mask<Self>;
+
+  [[nodiscard]] SORA2_INLINE uints lane() const
+  {
+    using part = v8<std::uint32_t>;
+    return {part{0, 1, 2, 3, 4, 5, 6, 7}, part{8, 9, 10, 11, 12, 13, 14, 15}, part{16, 17, 18, 19, 20, 21, 22, 23},
+            part{24, 25, 26, 27, 28, 29, 30, 31}};
+  }
+
+  template <lane_type T, class U>
+  [[nodiscard]] SORA2_INLINE lanes<T, Self> load(U const* p) const
+  {
+    lanes<T, Self> x;
+    load_part<T>(p, x.a);
+    load_part<T>(p + 8, x.b);
+    load_part<T>(p + 16, x.c);
+    load_part<T>(p + 24, x.d);
+    return x;
+  }
+  template <lane_type T, class U>
+  [[nodiscard]] SORA2_INLINE lanes<T, Self> load_n(U const* p, std::uint32_t n, std::type_identity_t<T> fill) const
+  {
+    if (n >= 32) return self().template load<T>(p);
+    T x[32];
+    for (std::uint32_t i = 0; i < 32; ++i) x[i] = i < n ? load_element<T>(p + i) : fill;
+    return from_array<T>(x);
+  }
+  template <class U, class T>
+  SORA2_INLINE void store(U* p, lanes<T, Self> const& x) const
+  {
+    store_part<U, T>(p, x.a);
+    store_part<U, T>(p + 8, x.b);
+    store_part<U, T>(p + 16, x.c);
+    store_part<U, T>(p + 24, x.d);
+  }
+  template <class U, class T>
+  SORA2_INLINE void store_n(U* p, std::uint32_t n, lanes<T, Self> const& x) const
+  {
+    if (n >= 32) return self().store(p, x);
+    T y[32];
+    to_array(x, y);
+    for (std::uint32_t i = 0; i < n; ++i) store_element(p + i, y[i]);
+  }
+
+  template <lane_type T, class U>
+  [[nodiscard]] SORA2_INLINE lanes<T, Self> gather(U const* p, uints const& at) const
+  {
+    std::uint32_t index[32];
+    T x[32];
+    to_array(at, index);
+    for (int i = 0; i < 32; ++i) x[i] = load_element<T>(p + index[i]);
+    return from_array<T>(x);
+  }
+  /// Lanes outside the mask get `fill` and touch no memory.
+  template <lane_type T, class U>
+  [[nodiscard]] SORA2_INLINE lanes<T, Self> gather(U const* p, uints const& at, mask const& chosen,
+                                                   std::type_identity_t<T> fill) const
+  {
+    std::uint32_t index[32];
+    T x[32];
+    to_array(at, index);
+    std::uint32_t const bits = self().ballot(chosen);
+    for (int i = 0; i < 32; ++i) x[i] = (bits >> i & 1u) ? load_element<T>(p + index[i]) : fill;
+    return from_array<T>(x);
+  }
+  template <class U, class T>
+  SORA2_INLINE void scatter(U* p, uints const& at, lanes<T, Self> const& x, mask const& chosen) const
+  {
+    std::uint32_t index[32];
+    T y[32];
+    to_array(at, index);
+    to_array(x, y);
+    for (std::uint32_t bits = self().ballot(chosen); bits != 0; bits &= bits - 1) {
+      int const i = lowest_bit(bits);
+      store_element(p + index[i], y[i]);
+    }
+  }
+
+  template <class T>
+  [[nodiscard]] SORA2_INLINE lanes<T, Self> shuffle(lanes<T, Self> const& x, uints const& from) const
+  {
+    T y[32];
+    to_array(x, y);
+    return self().template gather<T>(y, from & 31u);
+  }
+  /// Lane i gets the value of lane i ^ bits; `bits` is uniform, 0..31.
+  template <class T>
+  [[nodiscard]] SORA2_INLINE lanes<T, Self> shuffle_xor(lanes<T, Self> const& x, int bits) const
+  {
+    lanes<T, Self> y = (bits & 16) ? lanes<T, Self>{x.c, x.d, x.a, x.b} : x;
+    if (bits & 8) y = {y.b, y.a, y.d, y.c};
+    if (bits & 4) y = within<4, 5, 6, 7, 0, 1, 2, 3>(y);
+    if (bits & 2) y = within<2, 3, 0, 1, 6, 7, 4, 5>(y);
+    if (bits & 1) y = within<1, 0, 3, 2, 5, 4, 7, 6>(y);
+    return y;
+  }
+  template <class T>
+  [[nodiscard]] SORA2_INLINE T broadcast(lanes<T, Self> const& x, int from) const
+  {
+    T y[32];
+    to_array(x, y);
+    return y[from & 31];
+  }
+
+  [[nodiscard]] SORA2_INLINE std::uint32_t ballot(mask const& m) const
+  {
+    return part_ballot(m.a) | part_ballot(m.b) << 8 | part_ballot(m.c) << 16 | part_ballot(m.d) << 24;
+  }
+  [[nodiscard]] SORA2_INLINE bool any(mask const& m) const { return self().ballot(m) != 0; }
+  [[nodiscard]] SORA2_INLINE bool all(mask const& m) const { return self().ballot(m) == 0xFFFFFFFFu; }
+
+  /// Butterfly over distances 16, 8, 4, 2, 1: the same float result on every machine.
+  template <class T>
+  [[nodiscard]] SORA2_INLINE T sum(lanes<T, Self> const& x) const
+  {
+    v8<T> const y = (x.a + x.c) + (x.b + x.d);
+    T const p0 = y[0] + y[4], p1 = y[1] + y[5], p2 = y[2] + y[6], p3 = y[3] + y[7];
+    return (p0 + p2) + (p1 + p3);
+  }
+  template <class T>
+  [[nodiscard]] SORA2_INLINE T greatest_of(lanes<T, Self> const& x) const
+  {
+    lanes<T, Self> y = x;
+    for (int bits = 16; bits > 0; bits >>= 1) y = sora2::greatest(y, self().shuffle_xor(y, bits));
+    return y.a[0];
+  }
+  template <class T>
+  [[nodiscard]] SORA2_INLINE T least_of(lanes<T, Self> const& x) const
+  {
+    lanes<T, Self> y = x;
+    for (int bits = 16; bits > 0; bits >>= 1) y = sora2::least(y, self().shuffle_xor(y, bits));
+    return y.a[0];
+  }
+  /// Exclusive.
+  template <class T>
+  [[nodiscard]] SORA2_INLINE lanes<T, Self> prefix_sum(lanes<T, Self> const& x) const
+  {
+    T y[32], total = T{};
+    to_array(x, y);
+    for (T& v : y) {
+      T const next = total + v;
+      v = total;
+      total = next;
+    }
+    return from_array<T>(y);
+  }
+
+  [[nodiscard]] SORA2_INLINE uints take_next(word_source& source, mask const& need) const
+  {
+    std::uint32_t x[32] = {};
+    std::uint32_t const bits = self().ballot(need);
+    std::size_t const left = static_cast<std::size_t>(source.end - source.next) / 2;
+    std::byte const* p = source.next;
+    if (static_cast<std::size_t>(popcount(bits)) <= left) {
+      for (std::uint32_t m = bits; m != 0; m &= m - 1, p += 2) x[lowest_bit(m)] = load_le<std::uint16_t>(p);
+    } else {
+      std::size_t taken = 0;
+      for (std::uint32_t m = bits; m != 0 && taken < left; m &= m - 1, p += 2, ++taken)
+        x[lowest_bit(m)] = load_le<std::uint16_t>(p);
+      source.overrun = true;
+    }
+    source.next = p;
+    return from_array<std::uint32_t>(x);
+  }
+  SORA2_INLINE void put_before(word_sink& sink, uints const& x, mask const& chosen) const
+  {
+    std::uint32_t const bits = self().ballot(chosen);
+    std::size_t const need = 2 * static_cast<std::size_t>(popcount(bits));
+    if (sink.overrun || static_cast<std::size_t>(sink.next - sink.begin) < need) {
+      sink.overrun = true;
+      return;
+    }
+    std::uint32_t y[32];
+    to_array(x, y);
+    sink.next -= need;
+    std::byte* p = sink.next;
+    for (std::uint32_t m = bits; m != 0; m &= m - 1, p += 2)
+      store_le(p, static_cast<std::uint16_t>(y[lowest_bit(m)]));
+  }
+
+  template <class U, class T>
+  SORA2_INLINE void store_one(U* p, T x) const
+  {
+    store_element(p, x);
+  }
+  template <class U>
+  [[nodiscard]] SORA2_INLINE U load_one(U const* p) const
+  {
+    return *p;
+  }
+  /// Disjoint bytes.
+  SORA2_INLINE void copy(std::byte* to, std::byte const* from, std::size_t bytes) const
+  {
+    if (bytes != 0) std::memcpy(to, from, bytes);
+  }
+  SORA2_INLINE void sync() const {}
+
+ protected:
+  template <class T>
+  SORA2_INLINE static lanes<T, Self> from_array(T const (&x)[32])
+  {
+    lanes<T, Self> out;
+    std::memcpy(&out, x, sizeof out);
+    return out;
+  }
+  template <class T>
+  SORA2_INLINE static void to_array(lanes<T, Self> const& x, T (&out)[32])
+  {
+    std::memcpy(out, &x, sizeof x);
+  }
+
+ private:
+  SORA2_INLINE Self const& self() const { return static_cast<Self const&>(*this); }
+
+  template <int A, int B, int C, int D, int E, int F, int G, int H, class T>
+  SORA2_INLINE static lanes<T, Self> within(lanes<T, Self> const& x)
+  {
+    return {__builtin_shufflevector(x.a, x.a, A, B, C, D, E, F, G, H), __builtin_shufflevector(x.b, x.b, A, B, C, D, E, F, G, H),
+            __builtin_shufflevector(x.c, x.c, A, B, C, D, E, F, G, H), __builtin_shufflevector(x.d, x.d, A, B, C, D, E, F, G, H)};
+  }
+  SORA2_INLINE static std::uint32_t part_ballot(v8<std::int32_t> const& m)
+  {
+#if defined(__SSE2__)
+    float const* const p = reinterpret_cast<float const*>(&m);
+    return static_cast<std::uint32_t>(_mm_movemask_ps(_mm_loadu_ps(p)) | _mm_movemask_ps(_mm_loadu_ps(p + 4)) << 4);
+#else
+    std::uint32_t bits = 0;
+    for (int i = 0; i < 8; ++i) bits |= static_cast<std::uint32_t>(m[i] & 1) << i;
+    return bits;
+#endif
+  }
+};
+
+}  // namespace sora2::detail

@@ -7,9 +7,11 @@
 
 namespace {
 
-static_assert(sora2::round_up(17u, 16u) == 32 && sora2::round_up(16u, 16u) == 16 && sora2::round_up(0u, 16u) == 0);
+static_assert(sora2::round_up(17u, 16u) == 32 && sora2::round_up(16u, 16u) == 16 &&
+              sora2::round_up(0u, 16u) == 0);
 static_assert(sora2::div_up(0xFFFFFFFFu, 2u) == 0x80000000u, "rounding up does not wrap");
-static_assert(sora2::bit_width(0) == 0 && sora2::bit_width(1) == 1 && sora2::bit_width(0x80000000u) == 32);
+static_assert(sora2::bit_width(0) == 0 && sora2::bit_width(1) == 1 &&
+              sora2::bit_width(0x80000000u) == 32);
 static_assert(sora2::lowest_bit(0) == 32 && sora2::lowest_bit(8) == 3);
 static_assert(sora2::bit_cast<std::uint32_t>(1.0f) == 0x3F800000u);
 

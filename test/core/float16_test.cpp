@@ -21,7 +21,8 @@ static_assert(to_float(float16{0x3C00}) == 1.0f && to_float16(65504.0f).bits == 
 double value_of(float16 h)
 {
   int const exponent = h.bits >> 10 & 31, fraction = h.bits & 1023;
-  double const magnitude = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+  double const magnitude =
+      exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
   return h.bits & 0x8000 ? -magnitude : magnitude;
 }
 
@@ -41,7 +42,8 @@ TEST_SUITE("core/float16") {
   TEST_CASE("halfway points round to even, others to the nearer neighbour")
   {
     for (std::uint32_t bits = 0; bits < 0x7BFF; ++bits) {
-      float16 const low{static_cast<std::uint16_t>(bits)}, high{static_cast<std::uint16_t>(bits + 1)};
+      float16 const low{static_cast<std::uint16_t>(bits)},
+          high{static_cast<std::uint16_t>(bits + 1)};
       float const middle = static_cast<float>((value_of(low) + value_of(high)) / 2);
       REQUIRE(to_float16(middle).bits == (bits % 2 == 0 ? bits : bits + 1));
       REQUIRE(to_float16(-middle).bits == (0x8000u | (bits % 2 == 0 ? bits : bits + 1)));

@@ -23,7 +23,8 @@ TEST_SUITE("core/ids") {
   {
     std::set<std::uint32_t> seen;
     for (std::uint32_t a = 0; a < 200; ++a)
-      for (std::uint32_t b = 0; b < 50; ++b) seen.insert(format_id{}.mix("quantize").mix(a).mix(b).value);
+      for (std::uint32_t b = 0; b < 50; ++b)
+        seen.insert(format_id{}.mix("quantize").mix(a).mix(b).value);
     CHECK(seen.size() == 10000);
   }
 

@@ -13,7 +13,8 @@ TEST_SUITE("core/interval") {
   {
     interval const first{0, 10}, second{10, 20};
     for (std::int64_t t = -1; t <= 21; ++t)
-      CHECK(static_cast<int>(first.contains(t)) + static_cast<int>(second.contains(t)) == (t >= 0 && t < 20 ? 1 : 0));
+      CHECK(static_cast<int>(first.contains(t)) + static_cast<int>(second.contains(t)) ==
+            (t >= 0 && t < 20 ? 1 : 0));
     CHECK(!first.overlaps(second));
     CHECK(first.overlaps({9, 11}));
   }
@@ -30,7 +31,8 @@ TEST_SUITE("core/interval") {
 
   TEST_CASE("the ends of time do not wrap")
   {
-    std::int64_t const first = std::numeric_limits<std::int64_t>::min(), last = std::numeric_limits<std::int64_t>::max();
+    std::int64_t const first = std::numeric_limits<std::int64_t>::min(),
+                       last = std::numeric_limits<std::int64_t>::max();
     CHECK(interval{first, last}.contains(first));
     CHECK(!interval{first, last}.contains(last));
     CHECK(interval{first, last}.overlaps({-1, 1}));

@@ -4,10 +4,7 @@
 
 namespace {
 
-SORA2_HD constexpr int twice(int x)
-{
-  return 2 * x;
-}
+SORA2_HD constexpr int twice(int x) { return 2 * x; }
 SORA2_TWO_SIDED
 template <class T>
 SORA2_HD SORA2_INLINE T thrice(T x)

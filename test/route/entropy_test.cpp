@@ -69,7 +69,8 @@ TEST_SUITE("route/entropy") {
       t.row(1, r)[1] = static_cast<std::uint8_t>(r % 8);
     }
     CHECK(channel_entropy_bits(t) == doctest::Approx(1.5).epsilon(0.01));
-    CHECK(channel_entropy_bits<sora2::entropy_sample_config{.channel_stride = 2}>(t) == doctest::Approx(1).epsilon(0.01));
+    CHECK(channel_entropy_bits<sora2::entropy_sample_config{.channel_stride = 2}>(t) ==
+          doctest::Approx(1).epsilon(0.01));
   }
 
   TEST_CASE("nothing has no entropy")

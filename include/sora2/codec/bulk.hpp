@@ -11,8 +11,8 @@ namespace sora2 {
 /// Encodes `in` and gives the number of bytes written to `out`.
 /// Errors: output_too_small (`Codec::encoded_bound` is always enough), and those of the policy.
 template <byte_codec_policy Codec>
-[[nodiscard]] result<std::size_t> encode(view<std::byte const> in, view<std::byte> out, model_t<Codec> const& m = {},
-                                         isa set = best_isa())
+[[nodiscard]] result<std::size_t> encode(view<std::byte const> in, view<std::byte> out,
+                                         model_t<Codec> const& m = {}, isa set = best_isa())
 {
   return with_warp(set, [&](auto const& w) {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
@@ -21,8 +21,8 @@ template <byte_codec_policy Codec>
 }
 /// Decodes exactly `out.size` bytes, or reports why not. Never leaves its views.
 template <byte_codec_policy Codec>
-[[nodiscard]] status decode(view<std::byte const> in, view<std::byte> out, model_t<Codec> const& m = {},
-                            isa set = best_isa())
+[[nodiscard]] status decode(view<std::byte const> in, view<std::byte> out,
+                            model_t<Codec> const& m = {}, isa set = best_isa())
 {
   return with_warp(set, [&](auto const& w) {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
@@ -33,8 +33,8 @@ template <byte_codec_policy Codec>
 /// The same for a tile of values.
 template <value_codec_policy Codec, class T>
   requires real_type<std::remove_const_t<T>>
-[[nodiscard]] result<std::size_t> encode(tile<T> in, view<std::byte> out, model_t<Codec> const& m = {},
-                                         isa set = best_isa())
+[[nodiscard]] result<std::size_t> encode(tile<T> in, view<std::byte> out,
+                                         model_t<Codec> const& m = {}, isa set = best_isa())
 {
   return with_warp(set, [&](auto const& w) {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
@@ -42,7 +42,8 @@ template <value_codec_policy Codec, class T>
   });
 }
 template <value_codec_policy Codec, real_type T>
-[[nodiscard]] status decode(view<std::byte const> in, tile<T> out, model_t<Codec> const& m = {}, isa set = best_isa())
+[[nodiscard]] status decode(view<std::byte const> in, tile<T> out, model_t<Codec> const& m = {},
+                            isa set = best_isa())
 {
   return with_warp(set, [&](auto const& w) {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;

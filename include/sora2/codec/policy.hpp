@@ -41,10 +41,18 @@ enum class codec_family : std::uint16_t {
 template <class C>
 concept policy_facts = std::is_empty_v<C> && std::semiregular<C> && requires {
   C::config;
-  { C::tier } -> std::convertible_to<level>;
-  { C::family } -> std::convertible_to<codec_family>;
-  { C::format() } -> std::same_as<format_id>;
-  { C::encoded_bound(std::size_t{}) } -> std::same_as<std::size_t>;
+  {
+    C::tier
+  } -> std::convertible_to<level>;
+  {
+    C::family
+  } -> std::convertible_to<codec_family>;
+  {
+    C::format()
+  } -> std::same_as<format_id>;
+  {
+    C::encoded_bound(std::size_t{})
+  } -> std::same_as<std::size_t>;
   typename C::template scratch<host_warp>;
 };
 
@@ -77,28 +85,46 @@ inline constexpr bool is_host_only = [] {
 /// Bytes to bytes, without loss. A policy with a model takes it as last argument.
 template <class C>
 concept byte_codec_policy =
-    policy_facts<C> && requires(host_warp const& w, typename C::template scratch<host_warp>& s, view<std::byte const> in,
-                                view<std::byte> out, model_t<C> const& m) {
+    policy_facts<C> &&
+    requires(host_warp const& w, typename C::template scratch<host_warp>& s,
+             view<std::byte const> in, view<std::byte> out, model_t<C> const& m) {
       requires requires {
-        { C::encode(w, s, in, out) } -> std::same_as<result<std::size_t>>;
-        { C::decode(w, s, in, out) } -> std::same_as<status>;
+        {
+          C::encode(w, s, in, out)
+        } -> std::same_as<result<std::size_t>>;
+        {
+          C::decode(w, s, in, out)
+        } -> std::same_as<status>;
       } || requires {
-        { C::encode(w, s, in, out, m) } -> std::same_as<result<std::size_t>>;
-        { C::decode(w, s, in, out, m) } -> std::same_as<status>;
+        {
+          C::encode(w, s, in, out, m)
+        } -> std::same_as<result<std::size_t>>;
+        {
+          C::decode(w, s, in, out, m)
+        } -> std::same_as<status>;
       };
     };
 
 /// A tile of float16, bfloat16 or float values to bytes and back; may lose precision, never shape.
 template <class C>
 concept value_codec_policy =
-    policy_facts<C> && requires(host_warp const& w, typename C::template scratch<host_warp>& s, tile<float const> in,
-                                tile<float> out, view<std::byte const> packed, view<std::byte> room, model_t<C> const& m) {
+    policy_facts<C> && requires(host_warp const& w, typename C::template scratch<host_warp>& s,
+                                tile<float const> in, tile<float> out, view<std::byte const> packed,
+                                view<std::byte> room, model_t<C> const& m) {
       requires requires {
-        { C::encode(w, s, in, room) } -> std::same_as<result<std::size_t>>;
-        { C::decode(w, s, packed, out) } -> std::same_as<status>;
+        {
+          C::encode(w, s, in, room)
+        } -> std::same_as<result<std::size_t>>;
+        {
+          C::decode(w, s, packed, out)
+        } -> std::same_as<status>;
       } || requires {
-        { C::encode(w, s, in, room, m) } -> std::same_as<result<std::size_t>>;
-        { C::decode(w, s, packed, out, m) } -> std::same_as<status>;
+        {
+          C::encode(w, s, in, room, m)
+        } -> std::same_as<result<std::size_t>>;
+        {
+          C::decode(w, s, packed, out, m)
+        } -> std::same_as<status>;
       };
     };
 
@@ -112,7 +138,8 @@ concept device_codec_policy = codec_policy<C> && !is_host_only<C>;
 /// One call for policies with and without a model. Collective.
 SORA2_TWO_SIDED
 template <class C, class Warp, class In>
-SORA2_HD SORA2_INLINE result<std::size_t> encode_with(Warp const& w, typename C::template scratch<Warp>& s, In in,
+SORA2_HD SORA2_INLINE result<std::size_t> encode_with(Warp const& w,
+                                                      typename C::template scratch<Warp>& s, In in,
                                                       view<std::byte> out, model_t<C> const& m)
 {
   if constexpr (requires { C::encode(w, s, in, out, m); })
@@ -122,8 +149,8 @@ SORA2_HD SORA2_INLINE result<std::size_t> encode_with(Warp const& w, typename C:
 }
 SORA2_TWO_SIDED
 template <class C, class Warp, class Out>
-SORA2_HD SORA2_INLINE status decode_with(Warp const& w, typename C::template scratch<Warp>& s, view<std::byte const> in,
-                                         Out out, model_t<C> const& m)
+SORA2_HD SORA2_INLINE status decode_with(Warp const& w, typename C::template scratch<Warp>& s,
+                                         view<std::byte const> in, Out out, model_t<C> const& m)
 {
   if constexpr (requires { C::decode(w, s, in, out, m); })
     return C::decode(w, s, in, out, m);

@@ -63,7 +63,8 @@ template <std::unsigned_integral T>
 }
 
 template <class To, class From>
-  requires(sizeof(To) == sizeof(From) && std::is_trivially_copyable_v<To> && std::is_trivially_copyable_v<From>)
+  requires(sizeof(To) == sizeof(From) && std::is_trivially_copyable_v<To> &&
+           std::is_trivially_copyable_v<From>)
 [[nodiscard]] SORA2_HD constexpr To bit_cast(From const& x)
 {
   return __builtin_bit_cast(To, x);
@@ -86,7 +87,8 @@ SORA2_HD inline void store_le(void* p, T x)
 }
 
 #if defined(__BYTE_ORDER__)
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sora2 streams are little-endian and so must the machine be");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+              "sora2 streams are little-endian and so must the machine be");
 #endif
 
 }  // namespace sora2

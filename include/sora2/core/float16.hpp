@@ -39,10 +39,7 @@ struct bfloat16 {
   return bit_cast<float>(sign | bit_cast<std::uint32_t>(value));
 }
 
-[[nodiscard]] SORA2_HD constexpr float to_float(float x)
-{
-  return x;
-}
+[[nodiscard]] SORA2_HD constexpr float to_float(float x) { return x; }
 
 [[nodiscard]] SORA2_HD constexpr bfloat16 to_bfloat16(float x)
 {
@@ -57,7 +54,8 @@ struct bfloat16 {
   std::uint32_t const sign = (u >> 16) & 0x8000u, magnitude = u & 0x7FFFFFFFu;
   if (magnitude > 0x7F800000u)
     return {static_cast<std::uint16_t>(sign | 0x7E00u | ((magnitude >> 13) & 0x3FFu))};
-  if (magnitude >= 0x477FF000u) return {static_cast<std::uint16_t>(sign | 0x7C00u)};  // 65520 and above round to infinity
+  if (magnitude >= 0x477FF000u)
+    return {static_cast<std::uint16_t>(sign | 0x7C00u)};  // 65520 and above round to infinity
   if (magnitude < 0x38800000u) {
     // Subnormal result: adding 0.5 leaves the value in units of 2^-24 in the low bits, rounded to even by the adder.
     float const shifted = bit_cast<float>(magnitude) + 0.5f;
@@ -82,6 +80,7 @@ template <class T>
 }
 
 template <class T>
-concept real_type = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16> || std::is_same_v<T, float>;
+concept real_type =
+    std::is_same_v<T, float16> || std::is_same_v<T, bfloat16> || std::is_same_v<T, float>;
 
 }  // namespace sora2

@@ -14,7 +14,10 @@ struct interval {
 
   /// Empty also when reversed.
   [[nodiscard]] SORA2_HD constexpr bool empty() const { return end_ns <= start_ns; }
-  [[nodiscard]] SORA2_HD constexpr bool contains(std::int64_t t_ns) const { return start_ns <= t_ns && t_ns < end_ns; }
+  [[nodiscard]] SORA2_HD constexpr bool contains(std::int64_t t_ns) const
+  {
+    return start_ns <= t_ns && t_ns < end_ns;
+  }
   [[nodiscard]] SORA2_HD constexpr bool overlaps(interval other) const
   {
     return !empty() && !other.empty() && start_ns < other.end_ns && other.start_ns < end_ns;

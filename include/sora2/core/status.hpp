@@ -15,16 +15,16 @@ enum class [[nodiscard]] status : std::uint8_t {
   corrupt_input,      ///< cut, damaged or malformed bytes
   checksum_mismatch,  ///< whole, but the CRC-32C of header and payload differs
   wrong_version,      ///< written with another SORA2_FORMAT_VERSION
-  wrong_format,       ///< a block of another codec or configuration than the reader was composed for
-  wrong_shape,        ///< sizes of input and output do not belong together
-  wrong_table,        ///< made with another shared table, base or dictionary
-  non_finite,         ///< NaN or infinity where the codec only takes finite values
-  not_resident,       ///< exists, but this machine cannot decode it (host-only codec met in a kernel)
+  wrong_format,  ///< a block of another codec or configuration than the reader was composed for
+  wrong_shape,   ///< sizes of input and output do not belong together
+  wrong_table,   ///< made with another shared table, base or dictionary
+  non_finite,    ///< NaN or infinity where the codec only takes finite values
+  not_resident,  ///< exists, but this machine cannot decode it (host-only codec met in a kernel)
   not_found,
   stale,
   out_of_memory,
   io_failure,
-  unsupported,        ///< valid, but this build or this codec does not do it
+  unsupported,  ///< valid, but this build or this codec does not do it
   cuda_failure,
 };
 

@@ -29,8 +29,12 @@ struct view {
   /// From a contiguous container; host only.
   template <class Container>
     requires requires(Container& c) {
-      { c.data() } -> std::convertible_to<T*>;
-      { c.size() } -> std::convertible_to<std::size_t>;
+      {
+        c.data()
+      } -> std::convertible_to<T*>;
+      {
+        c.size()
+      } -> std::convertible_to<std::size_t>;
     }
   constexpr view(Container&& c) : data(c.data()), size(c.size())
   {}
@@ -67,18 +71,28 @@ struct tile {
 
   constexpr tile() = default;
   /// Dense.
-  SORA2_HD constexpr tile(T* first, std::uint32_t plane_count, std::uint32_t row_count, std::uint32_t column_count)
-      : data(first), planes(plane_count), rows(row_count), columns(column_count),
+  SORA2_HD constexpr tile(T* first, std::uint32_t plane_count, std::uint32_t row_count,
+                          std::uint32_t column_count)
+      : data(first),
+        planes(plane_count),
+        rows(row_count),
+        columns(column_count),
         plane_stride(std::size_t{row_count} * column_count)
   {}
   template <class U>
     requires(!std::same_as<U, T> && std::convertible_to<U (*)[], T (*)[]>)
   SORA2_HD constexpr tile(tile<U> other)
-      : data(other.data), planes(other.planes), rows(other.rows), columns(other.columns),
+      : data(other.data),
+        planes(other.planes),
+        rows(other.rows),
+        columns(other.columns),
         plane_stride(other.plane_stride)
   {}
 
-  [[nodiscard]] SORA2_HD constexpr std::size_t size() const { return std::size_t{planes} * rows * columns; }
+  [[nodiscard]] SORA2_HD constexpr std::size_t size() const
+  {
+    return std::size_t{planes} * rows * columns;
+  }
   [[nodiscard]] SORA2_HD constexpr bool dense() const
   {
     return planes <= 1 || plane_stride == std::size_t{rows} * columns;
@@ -113,6 +127,7 @@ template <class T>
   return as_bytes(view<T>{t.data, t.size()});
 }
 
-static_assert(std::is_trivially_copyable_v<view<float>> && std::is_trivially_copyable_v<tile<float>>);
+static_assert(std::is_trivially_copyable_v<view<float>> &&
+              std::is_trivially_copyable_v<tile<float>>);
 
 }  // namespace sora2

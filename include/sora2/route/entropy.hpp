@@ -31,7 +31,8 @@ namespace sora2 {
 
 /// Entropy of a histogram in bits a symbol. `unseen_correction` adds the Miller-Madow term (used - 1) / (2 n ln 2), since
 /// a short sample looks more regular than its source. An empty histogram has 0 bits.
-[[nodiscard]] SORA2_HD constexpr double entropy_bits(view<std::uint32_t const> counts, bool unseen_correction = true)
+[[nodiscard]] SORA2_HD constexpr double entropy_bits(view<std::uint32_t const> counts,
+                                                     bool unseen_correction = true)
 {
   double n = 0;
   int used = 0;
@@ -69,7 +70,8 @@ template <entropy_sample_config Config = entropy_sample_config{}>
   for (std::uint32_t p = 0; p < symbols.planes; ++p)
     for (std::uint32_t c = 0; c < symbols.columns; c += Config.channel_stride, ++channels) {
       std::uint32_t counts[256] = {};
-      for (std::uint32_t r = 0; r < symbols.rows; r += Config.row_stride) ++counts[symbols.row(p, r)[c]];
+      for (std::uint32_t r = 0; r < symbols.rows; r += Config.row_stride)
+        ++counts[symbols.row(p, r)[c]];
       total += entropy_bits({counts, 256});
     }
   return channels == 0 ? 0 : total / channels;

@@ -41,8 +41,10 @@ struct threshold_router {
   {
     // Comparisons with NaN are false, so an unknown number falls through to the next rule.
     if (d.latency_ns >= 0 && d.latency_ns < config.latency_ns) return route_reason::latency_below;
-    if (d.bandwidth_gb_s >= 0 && d.bandwidth_gb_s > config.bandwidth_gb_s) return route_reason::bandwidth_above;
-    if (d.entropy_bits >= 0 && d.entropy_bits < config.entropy_bits) return route_reason::entropy_below;
+    if (d.bandwidth_gb_s >= 0 && d.bandwidth_gb_s > config.bandwidth_gb_s)
+      return route_reason::bandwidth_above;
+    if (d.entropy_bits >= 0 && d.entropy_bits < config.entropy_bits)
+      return route_reason::entropy_below;
     return route_reason::otherwise;
   }
 

@@ -77,8 +77,10 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
     } else if constexpr (sizeof(U) == 1 && !std::is_same_v<T, float>) {
       // Keep the low byte of every lane: three packs and one permutation bring 32 bytes in lane order.
       __m256i const low = _mm256_set1_epi32(0xFF);
-      __m256i const ab = _mm256_packus_epi32(_mm256_and_si256(get<T>(x.a), low), _mm256_and_si256(get<T>(x.b), low));
-      __m256i const cd = _mm256_packus_epi32(_mm256_and_si256(get<T>(x.c), low), _mm256_and_si256(get<T>(x.d), low));
+      __m256i const ab = _mm256_packus_epi32(_mm256_and_si256(get<T>(x.a), low),
+                                             _mm256_and_si256(get<T>(x.b), low));
+      __m256i const cd = _mm256_packus_epi32(_mm256_and_si256(get<T>(x.c), low),
+                                             _mm256_and_si256(get<T>(x.d), low));
       __m256i const bytes = _mm256_packus_epi16(ab, cd);
       __m256i const order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_permutevar8x32_epi32(bytes, order));
@@ -91,9 +93,13 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
     return bits(m.a) | bits(m.b) << 8 | bits(m.c) << 16 | bits(m.d) << 24;
   }
   [[nodiscard]] SORA2_TARGET_AVX2 inline bool any(mask const& m) const { return ballot(m) != 0; }
-  [[nodiscard]] SORA2_TARGET_AVX2 inline bool all(mask const& m) const { return ballot(m) == 0xFFFFFFFFu; }
+  [[nodiscard]] SORA2_TARGET_AVX2 inline bool all(mask const& m) const
+  {
+    return ballot(m) == 0xFFFFFFFFu;
+  }
 
-  [[nodiscard]] SORA2_TARGET_AVX2 inline uints take_next(word_source& source, mask const& need) const
+  [[nodiscard]] SORA2_TARGET_AVX2 inline uints take_next(word_source& source,
+                                                         mask const& need) const
   {
     // The vector form reads 16 bytes for each part, whatever is needed: near the end the portable form takes over.
     if (source.end - source.next < 64) return base::take_next(source, need);
@@ -106,7 +112,8 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
     source.next = p;
     return x;
   }
-  SORA2_TARGET_AVX2 inline void put_before(word_sink& sink, uints const& x, mask const& chosen) const
+  SORA2_TARGET_AVX2 inline void put_before(word_sink& sink, uints const& x,
+                                           mask const& chosen) const
   {
     if (sink.next - sink.begin < 64 || sink.overrun) return base::put_before(sink, x, chosen);
     std::byte* p = sink.next;
@@ -144,15 +151,19 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
   }
   SORA2_TARGET_AVX2 static inline std::uint32_t bits(detail::v8<std::int32_t> const& m)
   {
-    return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(get<std::int32_t>(m))));
+    return static_cast<std::uint32_t>(
+        _mm256_movemask_ps(_mm256_castsi256_ps(get<std::int32_t>(m))));
   }
-  SORA2_TARGET_AVX2 static inline void take_part(std::byte const*& p, detail::v8<std::int32_t> const& need,
+  SORA2_TARGET_AVX2 static inline void take_part(std::byte const*& p,
+                                                 detail::v8<std::int32_t> const& need,
                                                  detail::v8<std::uint32_t>& out)
   {
     std::uint32_t const m = bits(need);
     __m256i const next = _mm256_cvtepu16_epi32(words(p));
-    __m256i const from = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<__m128i const*>(&detail::expand_rows.row[m])));
-    __m256i const x = _mm256_and_si256(_mm256_permutevar8x32_epi32(next, from), get<std::int32_t>(need));
+    __m256i const from = _mm256_cvtepu8_epi32(
+        _mm_loadl_epi64(reinterpret_cast<__m128i const*>(&detail::expand_rows.row[m])));
+    __m256i const x =
+        _mm256_and_si256(_mm256_permutevar8x32_epi32(next, from), get<std::int32_t>(need));
     put(out, x);
     p += 2 * popcount(m);
   }
@@ -161,10 +172,12 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
   {
     std::uint32_t const m = bits(chosen);
     int const count = popcount(m);
-    __m256i const from = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<__m128i const*>(&detail::compress_rows.row[m])));
+    __m256i const from = _mm256_cvtepu8_epi32(
+        _mm_loadl_epi64(reinterpret_cast<__m128i const*>(&detail::compress_rows.row[m])));
     __m256i const packed = _mm256_permutevar8x32_epi32(get<std::uint32_t>(x), from);
     __m256i const low = _mm256_and_si256(packed, _mm256_set1_epi32(0xFFFF));
-    __m128i const w = _mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
+    __m128i const w =
+        _mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
     // Written as eight words that end below the cursor: the ones above the count land on what later writes replace.
     p -= 2 * count;
     alignas(16) std::uint16_t y[8];

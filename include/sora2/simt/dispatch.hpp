@@ -27,9 +27,11 @@ enum class isa : std::uint8_t { portable, avx2, avx512 };
 #if defined(__x86_64__)
   static isa const best = [] {
     __builtin_cpu_init();
-    bool const avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
-    bool const avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    bool const avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+                      __builtin_cpu_supports("fma");
+    bool const avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                        __builtin_cpu_supports("avx512vl");
     return avx512 ? isa::avx512 : avx2 ? isa::avx2 : isa::portable;
   }();
   return best;

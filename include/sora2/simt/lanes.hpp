@@ -15,7 +15,8 @@
 namespace sora2 {
 
 template <class T>
-concept lane_type = std::same_as<T, std::uint32_t> || std::same_as<T, std::int32_t> || std::same_as<T, float>;
+concept lane_type =
+    std::same_as<T, std::uint32_t> || std::same_as<T, std::int32_t> || std::same_as<T, float>;
 
 /// One T per lane: 32 in a host object, 1 in a device thread. Has + - * and, for integers, & | ^ << >> (unary - and ~ too),
 /// comparisons that give lane_mask, and these functions by argument-dependent lookup:
@@ -35,7 +36,9 @@ struct word_source {
   bool overrun = false;
 
   constexpr word_source() = default;
-  SORA2_HD constexpr explicit word_source(view<std::byte const> v) : next(v.data), end(v.data + v.size) {}
+  SORA2_HD constexpr explicit word_source(view<std::byte const> v)
+      : next(v.data), end(v.data + v.size)
+  {}
 };
 
 /// A stream of little-endian 16-bit words being written downwards from the end of a buffer.
@@ -60,28 +63,53 @@ struct word_sink {
 /// - store_one(p, value), load_one(p): one lane writes, all read · copy(to, from, bytes): disjoint bytes
 /// - shared<T>: element type of scratch, touched through the calls above only · sync(): orders scratch and memory in the warp
 template <class W>
-concept warp_context = requires(W const& w, float const* p, float* q, typename W::template shared<std::uint32_t>* s,
-                                lanes<float, W> x, lanes<std::uint32_t, W> u, lane_mask<W> m, word_source& source,
-                                word_sink& sink) {
-  requires W::width == 32;
-  { w.lane() } -> std::same_as<lanes<std::uint32_t, W>>;
-  { w.template load<float>(p) } -> std::same_as<lanes<float, W>>;
-  { w.template load_n<float>(p, 7, 0.0f) } -> std::same_as<lanes<float, W>>;
-  w.store(q, x);
-  w.store_n(q, 7, x);
-  { w.template gather<std::uint32_t>(s, u) } -> std::same_as<lanes<std::uint32_t, W>>;
-  w.scatter(s, u, u, m);
-  { w.shuffle(x, u) } -> std::same_as<lanes<float, W>>;
-  { w.shuffle_xor(x, 1) } -> std::same_as<lanes<float, W>>;
-  { w.broadcast(x, 0) } -> std::same_as<float>;
-  { w.ballot(m) } -> std::same_as<std::uint32_t>;
-  { w.any(m) } -> std::same_as<bool>;
-  { w.sum(x) } -> std::same_as<float>;
-  { w.prefix_sum(u) } -> std::same_as<lanes<std::uint32_t, W>>;
-  { w.take_next(source, m) } -> std::same_as<lanes<std::uint32_t, W>>;
-  w.put_before(sink, u, m);
-  w.sync();
-};
+concept warp_context =
+    requires(W const& w, float const* p, float* q, typename W::template shared<std::uint32_t>* s,
+             lanes<float, W> x, lanes<std::uint32_t, W> u, lane_mask<W> m, word_source& source,
+             word_sink& sink) {
+      requires W::width == 32;
+      {
+        w.lane()
+      } -> std::same_as<lanes<std::uint32_t, W>>;
+      {
+        w.template load<float>(p)
+      } -> std::same_as<lanes<float, W>>;
+      {
+        w.template load_n<float>(p, 7, 0.0f)
+      } -> std::same_as<lanes<float, W>>;
+      w.store(q, x);
+      w.store_n(q, 7, x);
+      {
+        w.template gather<std::uint32_t>(s, u)
+      } -> std::same_as<lanes<std::uint32_t, W>>;
+      w.scatter(s, u, u, m);
+      {
+        w.shuffle(x, u)
+      } -> std::same_as<lanes<float, W>>;
+      {
+        w.shuffle_xor(x, 1)
+      } -> std::same_as<lanes<float, W>>;
+      {
+        w.broadcast(x, 0)
+      } -> std::same_as<float>;
+      {
+        w.ballot(m)
+      } -> std::same_as<std::uint32_t>;
+      {
+        w.any(m)
+      } -> std::same_as<bool>;
+      {
+        w.sum(x)
+      } -> std::same_as<float>;
+      {
+        w.prefix_sum(u)
+      } -> std::same_as<lanes<std::uint32_t, W>>;
+      {
+        w.take_next(source, m)
+      } -> std::same_as<lanes<std::uint32_t, W>>;
+      w.put_before(sink, u, m);
+      w.sync();
+    };
 
 /// Contexts that run on the CPU. Bulk host entries accept no others.
 template <class W>

@@ -44,23 +44,25 @@ struct lanes<T, W> {
     part const p = {x, x, x, x, x, x, x, x};
     a = b = c = d = p;
   }
-  SORA2_INLINE lanes(part const& w, part const& x, part const& y, part const& z) : a(w), b(x), c(y), d(z) {}
+  SORA2_INLINE lanes(part const& w, part const& x, part const& y, part const& z)
+      : a(w), b(x), c(y), d(z)
+  {}
 
-#define SORA2_LANES_BINARY(op)                                              \
-  SORA2_INLINE friend lanes operator op(lanes const& x, lanes const& y)     \
-  {                                                                         \
-    return {x.a op y.a, x.b op y.b, x.c op y.c, x.d op y.d};                \
+#define SORA2_LANES_BINARY(op)                                          \
+  SORA2_INLINE friend lanes operator op(lanes const& x, lanes const& y) \
+  {                                                                     \
+    return {x.a op y.a, x.b op y.b, x.c op y.c, x.d op y.d};            \
   }
-#define SORA2_LANES_COMPARE(op)                                                   \
-  SORA2_INLINE friend lane_mask<W> operator op(lanes const& x, lanes const& y)    \
-  {                                                                               \
-    return {x.a op y.a, x.b op y.b, x.c op y.c, x.d op y.d};                      \
+#define SORA2_LANES_COMPARE(op)                                                \
+  SORA2_INLINE friend lane_mask<W> operator op(lanes const& x, lanes const& y) \
+  {                                                                            \
+    return {x.a op y.a, x.b op y.b, x.c op y.c, x.d op y.d};                   \
   }
-#define SORA2_LANES_BITWISE(op)                                             \
-  SORA2_INLINE friend lanes operator op(lanes const& x, lanes const& y)     \
-    requires(!std::same_as<T, float>)                                       \
-  {                                                                         \
-    return {x.a op y.a, x.b op y.b, x.c op y.c, x.d op y.d};                \
+#define SORA2_LANES_BITWISE(op)                                         \
+  SORA2_INLINE friend lanes operator op(lanes const& x, lanes const& y) \
+    requires(!std::same_as<T, float>)                                   \
+  {                                                                     \
+    return {x.a op y.a, x.b op y.b, x.c op y.c, x.d op y.d};            \
   }
   SORA2_LANES_BINARY(+)
   SORA2_LANES_BINARY(-)
@@ -115,7 +117,9 @@ struct lane_mask<W> {
   part a, b, c, d;  ///< -1 where true, 0 where not
 
   lane_mask() = default;
-  SORA2_INLINE lane_mask(part const& w, part const& x, part const& y, part const& z) : a(w), b(x), c(y), d(z) {}
+  SORA2_INLINE lane_mask(part const& w, part const& x, part const& y, part const& z)
+      : a(w), b(x), c(y), d(z)
+  {}
   operator bool() const = delete;
 
   SORA2_INLINE friend lane_mask operator&(lane_mask const& x, lane_mask const& y)
@@ -139,12 +143,14 @@ SORA2_INLINE lanes<T, W> select(lane_mask<W> const& m, lanes<T, W> const& x, lan
   return {m.a ? x.a : y.a, m.b ? x.b : y.b, m.c ? x.c : y.c, m.d ? x.d : y.d};
 }
 template <class T, detail::vector_warp_type W>
-SORA2_INLINE lanes<T, W> select(lane_mask<W> const& m, lanes<T, W> const& x, std::type_identity_t<T> y)
+SORA2_INLINE lanes<T, W> select(lane_mask<W> const& m, lanes<T, W> const& x,
+                                std::type_identity_t<T> y)
 {
   return select(m, x, lanes<T, W>(y));
 }
 template <class T, detail::vector_warp_type W>
-SORA2_INLINE lanes<T, W> select(lane_mask<W> const& m, std::type_identity_t<T> x, lanes<T, W> const& y)
+SORA2_INLINE lanes<T, W> select(lane_mask<W> const& m, std::type_identity_t<T> x,
+                                lanes<T, W> const& y)
 {
   return select(m, lanes<T, W>(x), y);
 }
@@ -188,8 +194,8 @@ template <class T, detail::vector_warp_type W>
 SORA2_INLINE lanes<float, W> to_lanes_float(lanes<T, W> const& x)
 {
   using to = detail::v8<float>;
-  return {__builtin_convertvector(x.a, to), __builtin_convertvector(x.b, to), __builtin_convertvector(x.c, to),
-          __builtin_convertvector(x.d, to)};
+  return {__builtin_convertvector(x.a, to), __builtin_convertvector(x.b, to),
+          __builtin_convertvector(x.c, to), __builtin_convertvector(x.d, to)};
 }
 template <class T, detail::vector_warp_type W>
 SORA2_INLINE lanes<T, W> abs(lanes<T, W> const& x)
@@ -216,7 +222,8 @@ SORA2_INLINE void round_part(v8<float> const& x, v8<std::int32_t>& out)
 #endif
 }
 
-SORA2_INLINE void mul_hi_part(v8<std::uint32_t> const& x, v8<std::uint32_t> const& y, v8<std::uint32_t>& out)
+SORA2_INLINE void mul_hi_part(v8<std::uint32_t> const& x, v8<std::uint32_t> const& y,
+                              v8<std::uint32_t>& out)
 {
   typedef std::uint64_t wide __attribute__((vector_size(64), aligned(8)));
   wide const product = __builtin_convertvector(x, wide) * __builtin_convertvector(y, wide);
@@ -248,7 +255,8 @@ SORA2_INLINE lanes<std::uint32_t, W> mul_hi(lanes<std::uint32_t, W> const& x,
 }
 /// x * y + z with one rounding.
 template <detail::vector_warp_type W>
-SORA2_INLINE lanes<float, W> fma(lanes<float, W> const& x, std::type_identity_t<lanes<float, W>> const& y,
+SORA2_INLINE lanes<float, W> fma(lanes<float, W> const& x,
+                                 std::type_identity_t<lanes<float, W>> const& y,
                                  std::type_identity_t<lanes<float, W>> const& z)
 {
   lanes<float, W> out;

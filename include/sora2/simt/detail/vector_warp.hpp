@@ -124,8 +124,8 @@ struct vector_warp : vector_warp_tag {
   [[nodiscard]] SORA2_INLINE uints lane() const
   {
     using part = v8<std::uint32_t>;
-    return {part{0, 1, 2, 3, 4, 5, 6, 7}, part{8, 9, 10, 11, 12, 13, 14, 15}, part{16, 17, 18, 19, 20, 21, 22, 23},
-            part{24, 25, 26, 27, 28, 29, 30, 31}};
+    return {part{0, 1, 2, 3, 4, 5, 6, 7}, part{8, 9, 10, 11, 12, 13, 14, 15},
+            part{16, 17, 18, 19, 20, 21, 22, 23}, part{24, 25, 26, 27, 28, 29, 30, 31}};
   }
 
   template <lane_type T, class U>
@@ -139,7 +139,8 @@ struct vector_warp : vector_warp_tag {
     return x;
   }
   template <lane_type T, class U>
-  [[nodiscard]] SORA2_INLINE lanes<T, Self> load_n(U const* p, std::uint32_t n, std::type_identity_t<T> fill) const
+  [[nodiscard]] SORA2_INLINE lanes<T, Self> load_n(U const* p, std::uint32_t n,
+                                                   std::type_identity_t<T> fill) const
   {
     if (n >= 32) return self().template load<T>(p);
     T x[32];
@@ -185,7 +186,8 @@ struct vector_warp : vector_warp_tag {
     return from_array<T>(x);
   }
   template <class U, class T>
-  SORA2_INLINE void scatter(U* p, uints const& at, lanes<T, Self> const& x, mask const& chosen) const
+  SORA2_INLINE void scatter(U* p, uints const& at, lanes<T, Self> const& x,
+                            mask const& chosen) const
   {
     std::uint32_t index[32];
     T y[32];
@@ -198,7 +200,8 @@ struct vector_warp : vector_warp_tag {
   }
 
   template <class T>
-  [[nodiscard]] SORA2_INLINE lanes<T, Self> shuffle(lanes<T, Self> const& x, uints const& from) const
+  [[nodiscard]] SORA2_INLINE lanes<T, Self> shuffle(lanes<T, Self> const& x,
+                                                    uints const& from) const
   {
     T y[32];
     to_array(x, y);
@@ -225,10 +228,14 @@ struct vector_warp : vector_warp_tag {
 
   [[nodiscard]] SORA2_INLINE std::uint32_t ballot(mask const& m) const
   {
-    return part_ballot(m.a) | part_ballot(m.b) << 8 | part_ballot(m.c) << 16 | part_ballot(m.d) << 24;
+    return part_ballot(m.a) | part_ballot(m.b) << 8 | part_ballot(m.c) << 16 |
+           part_ballot(m.d) << 24;
   }
   [[nodiscard]] SORA2_INLINE bool any(mask const& m) const { return self().ballot(m) != 0; }
-  [[nodiscard]] SORA2_INLINE bool all(mask const& m) const { return self().ballot(m) == 0xFFFFFFFFu; }
+  [[nodiscard]] SORA2_INLINE bool all(mask const& m) const
+  {
+    return self().ballot(m) == 0xFFFFFFFFu;
+  }
 
   /// Butterfly over distances 16, 8, 4, 2, 1: the same float result on every machine.
   template <class T>
@@ -273,7 +280,8 @@ struct vector_warp : vector_warp_tag {
     std::size_t const left = static_cast<std::size_t>(source.end - source.next) / 2;
     std::byte const* p = source.next;
     if (static_cast<std::size_t>(popcount(bits)) <= left) {
-      for (std::uint32_t m = bits; m != 0; m &= m - 1, p += 2) x[lowest_bit(m)] = load_le<std::uint16_t>(p);
+      for (std::uint32_t m = bits; m != 0; m &= m - 1, p += 2)
+        x[lowest_bit(m)] = load_le<std::uint16_t>(p);
     } else {
       std::size_t taken = 0;
       for (std::uint32_t m = bits; m != 0 && taken < left; m &= m - 1, p += 2, ++taken)
@@ -336,14 +344,17 @@ struct vector_warp : vector_warp_tag {
   template <int A, int B, int C, int D, int E, int F, int G, int H, class T>
   SORA2_INLINE static lanes<T, Self> within(lanes<T, Self> const& x)
   {
-    return {__builtin_shufflevector(x.a, x.a, A, B, C, D, E, F, G, H), __builtin_shufflevector(x.b, x.b, A, B, C, D, E, F, G, H),
-            __builtin_shufflevector(x.c, x.c, A, B, C, D, E, F, G, H), __builtin_shufflevector(x.d, x.d, A, B, C, D, E, F, G, H)};
+    return {__builtin_shufflevector(x.a, x.a, A, B, C, D, E, F, G, H),
+            __builtin_shufflevector(x.b, x.b, A, B, C, D, E, F, G, H),
+            __builtin_shufflevector(x.c, x.c, A, B, C, D, E, F, G, H),
+            __builtin_shufflevector(x.d, x.d, A, B, C, D, E, F, G, H)};
   }
   SORA2_INLINE static std::uint32_t part_ballot(v8<std::int32_t> const& m)
   {
 #if defined(__SSE2__)
     float const* const p = reinterpret_cast<float const*>(&m);
-    return static_cast<std::uint32_t>(_mm_movemask_ps(_mm_loadu_ps(p)) | _mm_movemask_ps(_mm_loadu_ps(p + 4)) << 4);
+    return static_cast<std::uint32_t>(_mm_movemask_ps(_mm_loadu_ps(p)) |
+                                      _mm_movemask_ps(_mm_loadu_ps(p + 4)) << 4);
 #else
     std::uint32_t bits = 0;
     for (int i = 0; i < 8; ++i) bits |= static_cast<std::uint32_t>(m[i] & 1) << i;

@@ -13,6 +13,11 @@
 #include <sora2/core/macros.hpp>
 #include <sora2/simt/lanes.hpp>
 
+namespace sora2 {
+struct host_warp;
+struct avx2_warp;
+}  // namespace sora2
+
 namespace sora2::detail {
 
 // 4-byte alignment: temporaries may lie on any stack slot, and loads from user memory need no copy.
@@ -23,11 +28,17 @@ struct vector8 {
 template <class T>
 using v8 = typename vector8<T>::type;
 
-/// Warp types whose lanes are four v8 parts derive from this.
-struct vector_warp_tag {};
+/// Names the warps whose lanes are four v8 parts. A list, not a base class: it must also answer for types that are not
+/// complete yet, which lanes of a warp under definition are.
+template <class W>
+inline constexpr bool has_vector_lanes = false;
+template <>
+inline constexpr bool has_vector_lanes<host_warp> = true;
+template <>
+inline constexpr bool has_vector_lanes<avx2_warp> = true;
 
 template <class W>
-concept vector_warp_type = std::is_base_of_v<vector_warp_tag, W>;
+concept vector_warp_type = has_vector_lanes<W>;
 
 }  // namespace sora2::detail
 

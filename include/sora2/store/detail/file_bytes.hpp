@@ -31,7 +31,7 @@ namespace sora2::detail {
 
 /// A file descriptor, closed at the end of its life.
 class descriptor {
-public:
+ public:
   descriptor() = default;
   explicit descriptor(int fd) : fd_(fd) {}
   descriptor(descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
@@ -49,13 +49,13 @@ public:
   [[nodiscard]] bool good() const { return fd_ >= 0; }
   [[nodiscard]] int close() { return ::close(std::exchange(fd_, -1)) == 0 ? 0 : errno; }
 
-private:
+ private:
   int fd_ = -1;
 };
 
 /// Owns bytes: a read-only map of a file, or memory that a stream was read into.
 class file_bytes {
-public:
+ public:
   file_bytes() = default;
   file_bytes(file_bytes&& other) noexcept
       : map_(std::exchange(other.map_, nullptr)),
@@ -107,7 +107,7 @@ public:
     return 0;
   }
 
-private:
+ private:
   void* map_ = nullptr;
   std::size_t map_size_ = 0;
   std::vector<std::byte> memory_;
@@ -115,7 +115,7 @@ private:
 
 /// A file that appears under its name only when it is whole and on the disk.
 class atomic_file {
-public:
+ public:
   atomic_file() = default;
   atomic_file(atomic_file&&) = delete;
   ~atomic_file()
@@ -175,7 +175,7 @@ public:
     return 0;
   }
 
-private:
+ private:
   std::string path_, temporary_;
   descriptor file_;
 };

@@ -93,7 +93,7 @@ inline constexpr std::size_t rank_limit = 64;
 
 /// Reads one header. The first fault stays in `fault` and stops everything.
 class header_scanner {
-public:
+ public:
   explicit header_scanner(std::string_view text) : text_(text) {}
 
   [[nodiscard]] std::string const& fault() const { return fault_; }
@@ -112,7 +112,7 @@ public:
     if (good() && at_ != text_.size()) fail_here("unexpected bytes after the header's closing '}'");
   }
 
-private:
+ private:
   [[nodiscard]] bool good() const { return fault_.empty(); }
   [[nodiscard]] char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
@@ -144,7 +144,8 @@ private:
   }
 
   /// Calls `member(name)` for every "name": in an object; `member` reads the value.
-  template <class Member> void read_object(Member&& member)
+  template <class Member>
+  void read_object(Member&& member)
   {
     if (!expect('{')) return;
     skip_space();
@@ -168,7 +169,8 @@ private:
   }
 
   /// Calls `element()` for every element of an array.
-  template <class Element> void read_array(Element&& element)
+  template <class Element>
+  void read_array(Element&& element)
   {
     if (!expect('[')) return;
     skip_space();

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <sora2/core/bits.hpp>
 #include <sora2/core/macros.hpp>
 #include <sora2/core/view.hpp>
 
@@ -28,6 +29,74 @@ struct lanes;
 /// One truth value per lane: & | ^ ~ and the collectives.
 template <class Warp>
 struct lane_mask;
+
+// Every warp has `select` for two lanes of one type; the rest follows from it.
+SORA2_TWO_SIDED
+template <class T, class W>
+[[nodiscard]] SORA2_HD SORA2_INLINE lanes<T, W> select(lane_mask<W> const& m, lanes<T, W> const& x,
+                                                       std::type_identity_t<T> y)
+{
+  return select(m, x, lanes<T, W>(y));
+}
+SORA2_TWO_SIDED
+template <class T, class W>
+[[nodiscard]] SORA2_HD SORA2_INLINE lanes<T, W>
+select(lane_mask<W> const& m, std::type_identity_t<T> x, lanes<T, W> const& y)
+{
+  return select(m, lanes<T, W>(x), y);
+}
+/// Where a comparison is false because of a NaN, the first operand stays.
+SORA2_TWO_SIDED
+template <class T, class W>
+[[nodiscard]] SORA2_HD SORA2_INLINE lanes<T, W> least(lanes<T, W> const& x,
+                                                      std::type_identity_t<lanes<T, W>> const& y)
+{
+  return select(y < x, y, x);
+}
+SORA2_TWO_SIDED
+template <class T, class W>
+[[nodiscard]] SORA2_HD SORA2_INLINE lanes<T, W> greatest(lanes<T, W> const& x,
+                                                         std::type_identity_t<lanes<T, W>> const& y)
+{
+  return select(x < y, y, x);
+}
+
+/// Same bits, other type.
+SORA2_TWO_SIDED
+template <class W>
+[[nodiscard]] SORA2_HD SORA2_INLINE lanes<std::uint32_t, W> bits_of(lanes<float, W> const& x)
+{
+  return bit_cast<lanes<std::uint32_t, W>>(x);
+}
+SORA2_TWO_SIDED
+template <class W>
+[[nodiscard]] SORA2_HD SORA2_INLINE lanes<float, W> float_of(lanes<std::uint32_t, W> const& x)
+{
+  return bit_cast<lanes<float, W>>(x);
+}
+SORA2_TWO_SIDED
+template <class T, class W>
+  requires(!std::same_as<T, float>)
+[[nodiscard]] SORA2_HD SORA2_INLINE lanes<std::int32_t, W> to_int(lanes<T, W> const& x)
+{
+  return bit_cast<lanes<std::int32_t, W>>(x);
+}
+SORA2_TWO_SIDED
+template <class T, class W>
+  requires(!std::same_as<T, float>)
+[[nodiscard]] SORA2_HD SORA2_INLINE lanes<std::uint32_t, W> to_uint(lanes<T, W> const& x)
+{
+  return bit_cast<lanes<std::uint32_t, W>>(x);
+}
+SORA2_TWO_SIDED
+template <class T, class W>
+[[nodiscard]] SORA2_HD SORA2_INLINE lanes<T, W> abs(lanes<T, W> const& x)
+{
+  if constexpr (std::same_as<T, float>)
+    return float_of(bits_of(x) & lanes<std::uint32_t, W>(0x7FFFFFFFu));
+  else
+    return greatest(x, -x);
+}
 
 /// A stream of little-endian 16-bit words being read. Past its end, reads give zeros and `overrun` stays set.
 struct word_source {
@@ -58,6 +127,7 @@ struct word_sink {
 /// - gather<T>(p, at) and gather<T>(p, at, mask, fill) · scatter(p, at, x, mask): one winner, the highest lane, on conflicts
 /// - shuffle(x, from), shuffle_xor(x, bits), broadcast(x, lane) · ballot, any, all · sum (fixed butterfly order 16, 8, 4, 2, 1),
 ///   greatest_of, least_of · prefix_sum (exclusive)
+/// - previous_equal(x): the highest lane below with the same value, or 32; integers only
 /// - take_next(source, need): needy lanes read the next words in lane order, others get 0
 /// - put_before(sink, x, mask): chosen lanes write their low 16 bits below the cursor, in lane order
 /// - store_one(p, value), load_one(p): one lane writes, all read · copy(to, from, bytes): disjoint bytes

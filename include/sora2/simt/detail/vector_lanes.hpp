@@ -18,6 +18,13 @@ struct host_warp;
 struct avx2_warp;
 }  // namespace sora2
 
+// A product behind this barrier is not fused with an addition; other compilers do not fuse across functions.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#define SORA2_UNFUSED(product) __builtin_assoc_barrier(product)
+#else
+#define SORA2_UNFUSED(product) (product)
+#endif
+
 namespace sora2::detail {
 
 // 4-byte alignment: temporaries may lie on any stack slot, and loads from user memory need no copy.
@@ -77,7 +84,6 @@ struct lanes<T, W> {
   }
   SORA2_LANES_BINARY(+)
   SORA2_LANES_BINARY(-)
-  SORA2_LANES_BINARY(*)
   SORA2_LANES_BITWISE(&)
   SORA2_LANES_BITWISE(|)
   SORA2_LANES_BITWISE(^)
@@ -91,6 +97,18 @@ struct lanes<T, W> {
 #undef SORA2_LANES_COMPARE
 #undef SORA2_LANES_BITWISE
 
+  /// Never fused with an addition around it, whatever the compiler's contraction setting.
+  SORA2_INLINE friend lanes operator*(lanes const& x, lanes const& y)
+  {
+    return {SORA2_UNFUSED(x.a * y.a), SORA2_UNFUSED(x.b * y.b), SORA2_UNFUSED(x.c * y.c),
+            SORA2_UNFUSED(x.d * y.d)};
+  }
+  /// Correctly rounded.
+  SORA2_INLINE friend lanes operator/(lanes const& x, lanes const& y)
+    requires std::same_as<T, float>
+  {
+    return {x.a / y.a, x.b / y.b, x.c / y.c, x.d / y.d};
+  }
   SORA2_INLINE friend lanes operator-(lanes const& x) { return {-x.a, -x.b, -x.c, -x.d}; }
   SORA2_INLINE friend lanes operator~(lanes const& x)
     requires(!std::same_as<T, float>)
@@ -153,52 +171,6 @@ SORA2_INLINE lanes<T, W> select(lane_mask<W> const& m, lanes<T, W> const& x, lan
 {
   return {m.a ? x.a : y.a, m.b ? x.b : y.b, m.c ? x.c : y.c, m.d ? x.d : y.d};
 }
-template <class T, detail::vector_warp_type W>
-SORA2_INLINE lanes<T, W> select(lane_mask<W> const& m, lanes<T, W> const& x,
-                                std::type_identity_t<T> y)
-{
-  return select(m, x, lanes<T, W>(y));
-}
-template <class T, detail::vector_warp_type W>
-SORA2_INLINE lanes<T, W> select(lane_mask<W> const& m, std::type_identity_t<T> x,
-                                lanes<T, W> const& y)
-{
-  return select(m, lanes<T, W>(x), y);
-}
-template <class T, detail::vector_warp_type W>
-SORA2_INLINE lanes<T, W> least(lanes<T, W> const& x, std::type_identity_t<lanes<T, W>> const& y)
-{
-  return select(y < x, y, x);
-}
-template <class T, detail::vector_warp_type W>
-SORA2_INLINE lanes<T, W> greatest(lanes<T, W> const& x, std::type_identity_t<lanes<T, W>> const& y)
-{
-  return select(x < y, y, x);
-}
-
-/// Same bits, other type.
-template <detail::vector_warp_type W>
-SORA2_INLINE lanes<std::uint32_t, W> bits_of(lanes<float, W> const& x)
-{
-  return bit_cast<lanes<std::uint32_t, W>>(x);
-}
-template <detail::vector_warp_type W>
-SORA2_INLINE lanes<float, W> float_of(lanes<std::uint32_t, W> const& x)
-{
-  return bit_cast<lanes<float, W>>(x);
-}
-template <class T, detail::vector_warp_type W>
-  requires(!std::same_as<T, float>)
-SORA2_INLINE lanes<std::int32_t, W> to_int(lanes<T, W> const& x)
-{
-  return bit_cast<lanes<std::int32_t, W>>(x);
-}
-template <class T, detail::vector_warp_type W>
-  requires(!std::same_as<T, float>)
-SORA2_INLINE lanes<std::uint32_t, W> to_uint(lanes<T, W> const& x)
-{
-  return bit_cast<lanes<std::uint32_t, W>>(x);
-}
 /// Value of an integer as float, rounded to nearest.
 template <class T, detail::vector_warp_type W>
   requires(!std::same_as<T, float>)
@@ -208,15 +180,6 @@ SORA2_INLINE lanes<float, W> to_lanes_float(lanes<T, W> const& x)
   return {__builtin_convertvector(x.a, to), __builtin_convertvector(x.b, to),
           __builtin_convertvector(x.c, to), __builtin_convertvector(x.d, to)};
 }
-template <class T, detail::vector_warp_type W>
-SORA2_INLINE lanes<T, W> abs(lanes<T, W> const& x)
-{
-  if constexpr (std::is_same_v<T, float>)
-    return float_of(bits_of(x) & lanes<std::uint32_t, W>(0x7FFFFFFFu));
-  else
-    return greatest(x, -x);
-}
-
 namespace detail {
 
 // Parts travel by reference: vectors returned by value would depend on the caller's instruction set.
@@ -281,3 +244,5 @@ SORA2_INLINE lanes<float, W> fma(lanes<float, W> const& x,
 }
 
 }  // namespace sora2
+
+#undef SORA2_UNFUSED

@@ -7,6 +7,8 @@
 
 #include <sora2/core/bits.hpp>
 #include <sora2/core/float16.hpp>
+#include <sora2/simt/detail/array_warp.hpp>
+#include <sora2/simt/detail/elements.hpp>
 #include <sora2/simt/detail/vector_lanes.hpp>
 
 namespace sora2::detail {
@@ -15,9 +17,10 @@ namespace sora2::detail {
 SORA2_INLINE void half_to_float_part(v8<std::uint32_t> const& h, v8<float>& out)
 {
   v8<std::uint32_t> const sign = (h & 0x8000u) << 16, magnitude = (h & 0x7FFFu) << 13;
-  // Normal and subnormal alike: move the exponent by an exact product with 2^112; infinities and NaNs are patched after.
-  v8<float> const scaled = reinterpret_cast<v8<float>>(magnitude) * 5.192296858534828e33f;
-  v8<std::uint32_t> bits = reinterpret_cast<v8<std::uint32_t>>(scaled);
+  // A subnormal is its integer times 2^-24: exact, and no operand depends on the flush-to-zero modes.
+  v8<float> const tiny = __builtin_convertvector(h & 0x7FFFu, v8<float>) * 5.9604644775390625e-8f;
+  v8<std::uint32_t> bits =
+      magnitude < 0x00800000u ? reinterpret_cast<v8<std::uint32_t>>(tiny) : magnitude + 0x38000000u;
   bits = magnitude >= 0x0F800000u ? (magnitude | 0x7F800000u) : bits;
   bits = magnitude > 0x0F800000u ? (bits | 0x00400000u) : bits;
   bits |= sign;
@@ -45,15 +48,12 @@ SORA2_INLINE void float_to_bfloat_part(v8<float> const& x, v8<std::uint32_t>& ou
   out = (u & 0x7FFFFFFFu) > 0x7F800000u ? ((u >> 16) | 0x40u) : rounded;
 }
 
-template <class U>
-inline constexpr bool is_half_storage = std::is_same_v<U, float16> || std::is_same_v<U, bfloat16>;
-
 /// Eight elements of memory type U as T.
 template <class T, class U>
+  requires loadable<T, U>
 SORA2_INLINE void load_part(U const* p, v8<T>& out)
 {
   if constexpr (is_half_storage<U>) {
-    static_assert(std::is_same_v<T, float>, "16-bit floats load as float lanes");
     v8<std::uint16_t> raw;
     std::memcpy(&raw, p, sizeof raw);
     v8<std::uint32_t> const wide = __builtin_convertvector(raw, v8<std::uint32_t>);
@@ -63,20 +63,18 @@ SORA2_INLINE void load_part(U const* p, v8<T>& out)
       v8<std::uint32_t> const bits = wide << 16;
       out = reinterpret_cast<v8<float>>(bits);
     }
-  } else if constexpr (std::is_same_v<U, std::byte>) {
-    load_part<T>(reinterpret_cast<std::uint8_t const*>(p), out);
   } else {
-    v8<U> raw;
+    v8<plain_storage<U>> raw;
     std::memcpy(&raw, p, sizeof raw);
     out = __builtin_convertvector(raw, v8<T>);
   }
 }
 
 template <class U, class T>
+  requires storable<T, U>
 SORA2_INLINE void store_part(U* p, v8<T> const& x)
 {
   if constexpr (is_half_storage<U>) {
-    static_assert(std::is_same_v<T, float>, "only float lanes store as 16-bit floats");
     v8<std::uint32_t> bits;
     if constexpr (std::is_same_v<U, float16>)
       float_to_half_part(x, bits);
@@ -84,40 +82,15 @@ SORA2_INLINE void store_part(U* p, v8<T> const& x)
       float_to_bfloat_part(x, bits);
     v8<std::uint16_t> const raw = __builtin_convertvector(bits, v8<std::uint16_t>);
     std::memcpy(p, &raw, sizeof raw);
-  } else if constexpr (std::is_same_v<U, std::byte>) {
-    store_part<std::uint8_t, T>(reinterpret_cast<std::uint8_t*>(p), x);
   } else {
-    v8<U> const raw = __builtin_convertvector(x, v8<U>);
+    v8<plain_storage<U>> const raw = __builtin_convertvector(x, v8<plain_storage<U>>);
     std::memcpy(p, &raw, sizeof raw);
   }
 }
 
-/// One element, converted as load_part does.
-template <class T, class U>
-SORA2_INLINE T load_element(U const* p)
-{
-  if constexpr (is_half_storage<U>)
-    return to_float(*p);
-  else
-    return static_cast<T>(*p);
-}
-template <class U, class T>
-SORA2_INLINE void store_element(U* p, T x)
-{
-  if constexpr (is_half_storage<U>)
-    *p = from_float<U>(x);
-  else
-    *p = static_cast<U>(x);
-}
-
 /// Operations every host warp of this shape shares. `Self` is the warp; it may hide members by faster ones.
 template <class Self>
-struct vector_warp : vector_warp_tag {
-  static constexpr int width = 32;
-  static constexpr bool is_host = true;
-  template <class T>
-  using shared = T;
-
+struct vector_warp : array_warp<Self> {
   using uints = lanes<std::uint32_t, Self>;
   using mask = lane_mask<Self>;
 
@@ -145,7 +118,7 @@ struct vector_warp : vector_warp_tag {
     if (n >= 32) return self().template load<T>(p);
     T x[32];
     for (std::uint32_t i = 0; i < 32; ++i) x[i] = i < n ? load_element<T>(p + i) : fill;
-    return from_array<T>(x);
+    return from_array(x);
   }
   template <class U, class T>
   SORA2_INLINE void store(U* p, lanes<T, Self> const& x) const
@@ -162,41 +135,6 @@ struct vector_warp : vector_warp_tag {
     T y[32];
     to_array(x, y);
     for (std::uint32_t i = 0; i < n; ++i) store_element(p + i, y[i]);
-  }
-
-  template <lane_type T, class U>
-  [[nodiscard]] SORA2_INLINE lanes<T, Self> gather(U const* p, uints const& at) const
-  {
-    std::uint32_t index[32];
-    T x[32];
-    to_array(at, index);
-    for (int i = 0; i < 32; ++i) x[i] = load_element<T>(p + index[i]);
-    return from_array<T>(x);
-  }
-  /// Lanes outside the mask get `fill` and touch no memory.
-  template <lane_type T, class U>
-  [[nodiscard]] SORA2_INLINE lanes<T, Self> gather(U const* p, uints const& at, mask const& chosen,
-                                                   std::type_identity_t<T> fill) const
-  {
-    std::uint32_t index[32];
-    T x[32];
-    to_array(at, index);
-    std::uint32_t const bits = self().ballot(chosen);
-    for (int i = 0; i < 32; ++i) x[i] = (bits >> i & 1u) ? load_element<T>(p + index[i]) : fill;
-    return from_array<T>(x);
-  }
-  template <class U, class T>
-  SORA2_INLINE void scatter(U* p, uints const& at, lanes<T, Self> const& x,
-                            mask const& chosen) const
-  {
-    std::uint32_t index[32];
-    T y[32];
-    to_array(at, index);
-    to_array(x, y);
-    for (std::uint32_t bits = self().ballot(chosen); bits != 0; bits &= bits - 1) {
-      int const i = lowest_bit(bits);
-      store_element(p + index[i], y[i]);
-    }
   }
 
   template <class T>
@@ -218,13 +156,6 @@ struct vector_warp : vector_warp_tag {
     if (bits & 1) y = within<1, 0, 3, 2, 5, 4, 7, 6>(y);
     return y;
   }
-  template <class T>
-  [[nodiscard]] SORA2_INLINE T broadcast(lanes<T, Self> const& x, int from) const
-  {
-    T y[32];
-    to_array(x, y);
-    return y[from & 31];
-  }
 
   [[nodiscard]] SORA2_INLINE std::uint32_t ballot(mask const& m) const
   {
@@ -241,36 +172,11 @@ struct vector_warp : vector_warp_tag {
   template <class T>
   [[nodiscard]] SORA2_INLINE T sum(lanes<T, Self> const& x) const
   {
-    v8<T> const y = (x.a + x.c) + (x.b + x.d);
-    T const p0 = y[0] + y[4], p1 = y[1] + y[5], p2 = y[2] + y[6], p3 = y[3] + y[7];
-    return (p0 + p2) + (p1 + p3);
-  }
-  template <class T>
-  [[nodiscard]] SORA2_INLINE T greatest_of(lanes<T, Self> const& x) const
-  {
-    lanes<T, Self> y = x;
-    for (int bits = 16; bits > 0; bits >>= 1) y = sora2::greatest(y, self().shuffle_xor(y, bits));
-    return y.a[0];
-  }
-  template <class T>
-  [[nodiscard]] SORA2_INLINE T least_of(lanes<T, Self> const& x) const
-  {
-    lanes<T, Self> y = x;
-    for (int bits = 16; bits > 0; bits >>= 1) y = sora2::least(y, self().shuffle_xor(y, bits));
-    return y.a[0];
-  }
-  /// Exclusive.
-  template <class T>
-  [[nodiscard]] SORA2_INLINE lanes<T, Self> prefix_sum(lanes<T, Self> const& x) const
-  {
-    T y[32], total = T{};
-    to_array(x, y);
-    for (T& v : y) {
-      T const next = total + v;
-      v = total;
-      total = next;
-    }
-    return from_array<T>(y);
+    using wrapping = std::conditional_t<std::is_same_v<T, float>, float, std::uint32_t>;
+    v8<T> const parts = (x.a + x.c) + (x.b + x.d);
+    wrapping y[8];
+    std::memcpy(y, &parts, sizeof y);
+    return static_cast<T>(((y[0] + y[4]) + (y[2] + y[6])) + ((y[1] + y[5]) + (y[3] + y[7])));
   }
 
   [[nodiscard]] SORA2_INLINE uints take_next(word_source& source, mask const& need) const
@@ -289,7 +195,7 @@ struct vector_warp : vector_warp_tag {
       source.overrun = true;
     }
     source.next = p;
-    return from_array<std::uint32_t>(x);
+    return from_array(x);
   }
   SORA2_INLINE void put_before(word_sink& sink, uints const& x, mask const& chosen) const
   {
@@ -307,38 +213,9 @@ struct vector_warp : vector_warp_tag {
       store_le(p, static_cast<std::uint16_t>(y[lowest_bit(m)]));
   }
 
-  template <class U, class T>
-  SORA2_INLINE void store_one(U* p, T x) const
-  {
-    store_element(p, x);
-  }
-  template <class U>
-  [[nodiscard]] SORA2_INLINE U load_one(U const* p) const
-  {
-    return *p;
-  }
-  /// Disjoint bytes.
-  SORA2_INLINE void copy(std::byte* to, std::byte const* from, std::size_t bytes) const
-  {
-    if (bytes != 0) std::memcpy(to, from, bytes);
-  }
-  SORA2_INLINE void sync() const {}
-
- protected:
-  template <class T>
-  SORA2_INLINE static lanes<T, Self> from_array(T const (&x)[32])
-  {
-    lanes<T, Self> out;
-    std::memcpy(&out, x, sizeof out);
-    return out;
-  }
-  template <class T>
-  SORA2_INLINE static void to_array(lanes<T, Self> const& x, T (&out)[32])
-  {
-    std::memcpy(out, &x, sizeof x);
-  }
-
  private:
+  using array_warp<Self>::from_array;
+  using array_warp<Self>::to_array;
   SORA2_INLINE Self const& self() const { return static_cast<Self const&>(*this); }
 
   template <int A, int B, int C, int D, int E, int F, int G, int H, class T>

@@ -62,10 +62,10 @@ function(sora2_define_component name target)
     target_link_libraries(${target} INTERFACE nlohmann_json::nlohmann_json)
   elseif(name STREQUAL "cuda")
     target_link_libraries(${target} INTERFACE CUDA::cudart)
-    # An option and not the feature cuda_std_20: CMake 3.25 does not know that feature for every nvcc that has it.
-    set(no_standard "$<NOT:$<BOOL:$<TARGET_PROPERTY:CUDA_STANDARD>>>")
+    # An option and not the feature cuda_std_20: CMake 3.25 knows neither that feature nor CUDA_STANDARD 20 for newer nvccs.
+    set(later_standard "$<VERSION_GREATER:0$<TARGET_PROPERTY:CUDA_STANDARD>,20>")
     target_compile_options(${target} INTERFACE
-      "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,${no_standard}>:-std=c++20>")
+      "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<NOT:${later_standard}>>:-std=c++20>")
   endif()
 endfunction()
 

@@ -49,17 +49,26 @@ SORA2_TARGET_AVX512 inline v16<float> from_floats(__m512 const& x)
   return reinterpret_cast<v16<float>>(x);
 }
 
+/// All lanes, for the masked forms of intrinsics. g++ 12 implements the unmasked ones with a variable that is never set,
+/// and warns about it wherever they are inlined into a user's code.
+inline constexpr __mmask16 all16 = 0xFFFF;
+inline constexpr __mmask8 all8 = 0xFF;
+
 /// A product that no compiler fuses with an addition around it.
 SORA2_TARGET_AVX512 inline v16<float> product_of(v16<float> const& x, v16<float> const& y)
 {
-  return from_floats(_mm512_mul_round_ps(floats_of(x), floats_of(y), _MM_FROUND_CUR_DIRECTION));
+  return from_floats(_mm512_maskz_mul_round_ps(detail::all16, floats_of(x), floats_of(y),
+                                               _MM_FROUND_CUR_DIRECTION));
 }
 SORA2_TARGET_AVX512 inline v16<std::uint32_t> mul_hi16(v16<std::uint32_t> const& x,
                                                        v16<std::uint32_t> const& y)
 {
   __m512i const a = words_of<std::uint32_t>(x), b = words_of<std::uint32_t>(y);
-  __m512i const even = _mm512_srli_epi64(_mm512_mul_epu32(a, b), 32);
-  __m512i const odd = _mm512_mul_epu32(_mm512_srli_epi64(a, 32), _mm512_srli_epi64(b, 32));
+  __m512i const even =
+      _mm512_maskz_srli_epi64(detail::all8, _mm512_maskz_mul_epu32(detail::all8, a, b), 32);
+  __m512i const odd =
+      _mm512_maskz_mul_epu32(detail::all8, _mm512_maskz_srli_epi64(detail::all8, a, 32),
+                             _mm512_maskz_srli_epi64(detail::all8, b, 32));
   return from_words<std::uint32_t>(_mm512_mask_blend_epi32(0xAAAA, even, odd));
 }
 
@@ -215,8 +224,10 @@ SORA2_INLINE lanes<float, avx512_warp> to_lanes_float(lanes<T, avx512_warp> cons
 SORA2_TARGET_AVX512 inline lanes<std::int32_t, avx512_warp>
 round_to_int(lanes<float, avx512_warp> const& x)
 {
-  return {detail::from_words<std::int32_t>(_mm512_cvtps_epi32(detail::floats_of(x.a))),
-          detail::from_words<std::int32_t>(_mm512_cvtps_epi32(detail::floats_of(x.b)))};
+  return {detail::from_words<std::int32_t>(
+              _mm512_maskz_cvtps_epi32(detail::all16, detail::floats_of(x.a))),
+          detail::from_words<std::int32_t>(
+              _mm512_maskz_cvtps_epi32(detail::all16, detail::floats_of(x.b)))};
 }
 /// Upper half of the 64-bit product.
 SORA2_TARGET_AVX512 inline lanes<std::uint32_t, avx512_warp>
@@ -280,10 +291,11 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
                                                                         uints const& at) const
   {
     if constexpr (sizeof(U) == 4 && std::is_same_v<T, float> == std::is_same_v<U, float>)
-      return {detail::from_words<T>(
-                  _mm512_i32gather_epi32(detail::words_of<std::uint32_t>(at.a), p, 4)),
-              detail::from_words<T>(
-                  _mm512_i32gather_epi32(detail::words_of<std::uint32_t>(at.b), p, 4))};
+      return {
+          detail::from_words<T>(_mm512_mask_i32gather_epi32(
+              _mm512_setzero_si512(), detail::all16, detail::words_of<std::uint32_t>(at.a), p, 4)),
+          detail::from_words<T>(_mm512_mask_i32gather_epi32(
+              _mm512_setzero_si512(), detail::all16, detail::words_of<std::uint32_t>(at.b), p, 4))};
     else
       return base::template gather<T>(p, at);
   }
@@ -321,8 +333,10 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
     if ((bits & 15) == 0) return y;
     __m512i const from =
         detail::words_of<std::uint32_t>(lane().a ^ static_cast<std::uint32_t>(bits & 15));
-    return {detail::from_words<T>(_mm512_permutexvar_epi32(from, detail::words_of<T>(y.a))),
-            detail::from_words<T>(_mm512_permutexvar_epi32(from, detail::words_of<T>(y.b)))};
+    return {detail::from_words<T>(
+                _mm512_maskz_permutexvar_epi32(detail::all16, from, detail::words_of<T>(y.a))),
+            detail::from_words<T>(
+                _mm512_maskz_permutexvar_epi32(detail::all16, from, detail::words_of<T>(y.b)))};
   }
 
   [[nodiscard]] SORA2_INLINE std::uint32_t ballot(mask const& m) const
@@ -398,10 +412,12 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
   SORA2_TARGET_AVX512 static inline detail::v16<T> load16(U const* p, __mmask16 m)
   {
     if constexpr (std::is_same_v<U, float16>)
-      return detail::from_floats(_mm512_cvtph_ps(_mm256_maskz_loadu_epi16(m, p)));
+      return detail::from_floats(
+          _mm512_maskz_cvtph_ps(detail::all16, _mm256_maskz_loadu_epi16(m, p)));
     else if constexpr (std::is_same_v<U, bfloat16>)
-      return detail::from_words<float>(
-          _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(m, p)), 16));
+      return detail::from_words<float>(_mm512_maskz_slli_epi32(
+          detail::all16, _mm512_maskz_cvtepu16_epi32(detail::all16, _mm256_maskz_loadu_epi16(m, p)),
+          16));
     else if constexpr (std::is_same_v<T, float> && !std::is_same_v<U, float>) {
       using integer =
           std::conditional_t<std::is_same_v<U, std::uint32_t>, std::uint32_t, std::int32_t>;
@@ -410,12 +426,14 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
       return detail::from_words<T>(_mm512_maskz_loadu_epi32(m, p));
     else if constexpr (sizeof(U) == 2) {
       __m256i const raw = _mm256_maskz_loadu_epi16(m, p);
-      return detail::from_words<T>(std::is_signed_v<U> ? _mm512_cvtepi16_epi32(raw)
-                                                       : _mm512_cvtepu16_epi32(raw));
+      return detail::from_words<T>(std::is_signed_v<U>
+                                       ? _mm512_maskz_cvtepi16_epi32(detail::all16, raw)
+                                       : _mm512_maskz_cvtepu16_epi32(detail::all16, raw));
     } else {
       __m128i const raw = _mm_maskz_loadu_epi8(m, p);
-      return detail::from_words<T>(std::is_signed_v<U> ? _mm512_cvtepi8_epi32(raw)
-                                                       : _mm512_cvtepu8_epi32(raw));
+      return detail::from_words<T>(std::is_signed_v<U>
+                                       ? _mm512_maskz_cvtepi8_epi32(detail::all16, raw)
+                                       : _mm512_maskz_cvtepu8_epi32(detail::all16, raw));
     }
   }
   template <class U, class T>
@@ -423,38 +441,42 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
   SORA2_TARGET_AVX512 static inline void store16(U* p, __mmask16 m, detail::v16<T> const& x)
   {
     if constexpr (std::is_same_v<U, float16>)
-      _mm256_mask_storeu_epi16(p, m,
-                               _mm512_cvtps_ph(detail::floats_of(x), _MM_FROUND_TO_NEAREST_INT));
+      _mm256_mask_storeu_epi16(
+          p, m,
+          _mm512_maskz_cvtps_ph(detail::all16, detail::floats_of(x), _MM_FROUND_TO_NEAREST_INT));
     else if constexpr (std::is_same_v<U, bfloat16>) {
       detail::v16<std::uint32_t> const u = reinterpret_cast<detail::v16<std::uint32_t>>(x);
       detail::v16<std::uint32_t> const rounded = (u + 0x7FFFu + ((u >> 16) & 1u)) >> 16,
                                        quiet = (u >> 16) | 0x40u;
       __mmask16 const nan =
           _mm512_cmp_ps_mask(detail::floats_of(x), detail::floats_of(x), _CMP_UNORD_Q);
-      _mm256_mask_storeu_epi16(p, m,
-                               _mm512_cvtepi32_epi16(_mm512_mask_blend_epi32(
-                                   nan, detail::words_of<std::uint32_t>(rounded),
-                                   detail::words_of<std::uint32_t>(quiet))));
+      _mm256_mask_storeu_epi16(
+          p, m,
+          _mm512_maskz_cvtepi32_epi16(
+              detail::all16, _mm512_mask_blend_epi32(nan, detail::words_of<std::uint32_t>(rounded),
+                                                     detail::words_of<std::uint32_t>(quiet))));
     } else if constexpr (sizeof(U) == 4)
       _mm512_mask_storeu_epi32(p, m, detail::words_of<T>(x));
     else if constexpr (sizeof(U) == 2)
-      _mm256_mask_storeu_epi16(p, m, _mm512_cvtepi32_epi16(detail::words_of<T>(x)));
+      _mm256_mask_storeu_epi16(p, m,
+                               _mm512_maskz_cvtepi32_epi16(detail::all16, detail::words_of<T>(x)));
     else
-      _mm_mask_storeu_epi8(p, m, _mm512_cvtepi32_epi8(detail::words_of<T>(x)));
+      _mm_mask_storeu_epi8(p, m, _mm512_maskz_cvtepi32_epi8(detail::all16, detail::words_of<T>(x)));
   }
 
   /// Words at p, those in `exist` only, spread over the lanes in `need`; zero elsewhere.
   SORA2_TARGET_AVX512 static inline __m512i take16(std::byte const* p, __mmask16 exist,
                                                    __mmask16 need)
   {
-    return _mm512_maskz_expand_epi32(need,
-                                     _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(exist, p)));
+    return _mm512_maskz_expand_epi32(
+        need, _mm512_maskz_cvtepu16_epi32(detail::all16, _mm256_maskz_loadu_epi16(exist, p)));
   }
   SORA2_TARGET_AVX512 static inline void put16(std::byte* p, detail::v16<std::uint32_t> const& x,
                                                __mmask16 chosen, std::uint32_t count)
   {
     __m512i const packed = _mm512_maskz_compress_epi32(chosen, detail::words_of<std::uint32_t>(x));
-    _mm256_mask_storeu_epi16(p, first(count).low, _mm512_cvtepi32_epi16(packed));
+    _mm256_mask_storeu_epi16(p, first(count).low,
+                             _mm512_maskz_cvtepi32_epi16(detail::all16, packed));
   }
 };
 

@@ -39,6 +39,12 @@ struct row {
   }
 };
 
+/// The masked forms below are used with all lanes only.
+inline void whole(unsigned mask, unsigned all)
+{
+  if (mask != all) __builtin_trap();
+}
+
 inline bool chosen(unsigned mask, int i) { return (mask >> i & 1u) != 0; }
 
 // ---- memory: an element whose mask bit is clear is neither read nor written
@@ -246,15 +252,14 @@ inline std::uint16_t half_bits(float x)
 }  // namespace avx512_emulated
 
 // GCC has some of these as macros, some as functions.
-#undef _mm512_mul_round_ps
+#undef _mm512_maskz_mul_round_ps
 #undef _mm512_cmp_epi32_mask
 #undef _mm512_cmp_epu32_mask
 #undef _mm512_cmp_ps_mask
-#undef _mm512_srli_epi64
-#undef _mm512_slli_epi32
-#undef _mm512_i32gather_epi32
+#undef _mm512_maskz_srli_epi64
+#undef _mm512_maskz_slli_epi32
 #undef _mm512_mask_i32gather_epi32
-#undef _mm512_cvtps_ph
+#undef _mm512_maskz_cvtps_ph
 
 #define _mm512_maskz_loadu_epi32(m, p) avx512_emulated::maskz_load<__m512i, std::uint32_t, 16>(m, p)
 #define _mm256_maskz_loadu_epi16(m, p) avx512_emulated::maskz_load<__m256i, std::uint16_t, 16>(m, p)
@@ -262,7 +267,6 @@ inline std::uint16_t half_bits(float x)
 #define _mm512_mask_storeu_epi32(p, m, x) avx512_emulated::mask_store<std::uint32_t, 16>(p, m, x)
 #define _mm256_mask_storeu_epi16(p, m, x) avx512_emulated::mask_store<std::uint16_t, 16>(p, m, x)
 #define _mm_mask_storeu_epi8(p, m, x) avx512_emulated::mask_store<std::uint8_t, 16>(p, m, x)
-#define _mm512_i32gather_epi32(at, p, scale) avx512_emulated::mask_gather(at, 0xFFFFu, at, p, scale)
 #define _mm512_mask_i32gather_epi32(rest, m, at, p, scale) \
   avx512_emulated::mask_gather(rest, m, at, p, scale)
 
@@ -271,29 +275,43 @@ inline std::uint16_t half_bits(float x)
 #define _mm512_cmp_ps_mask(x, y, code) avx512_emulated::compare<float>(x, y, code)
 #define _mm512_mask_blend_epi32(m, clear, set) avx512_emulated::mask_blend(m, clear, set)
 
-#define _mm512_mul_epu32(x, y) avx512_emulated::mul_epu32(x, y)
-#define _mm512_srli_epi64(x, n) avx512_emulated::srli_epi64(x, n)
-#define _mm512_slli_epi32(x, n) avx512_emulated::slli_epi32(x, n)
-#define _mm512_mul_round_ps(x, y, mode) avx512_emulated::mul_ps(x, y, mode)
+#define _mm512_maskz_mul_epu32(m, x, y) \
+  (avx512_emulated::whole(m, 0xFFu), avx512_emulated::mul_epu32(x, y))
+#define _mm512_maskz_srli_epi64(m, x, n) \
+  (avx512_emulated::whole(m, 0xFFu), avx512_emulated::srli_epi64(x, n))
+#define _mm512_maskz_slli_epi32(m, x, n) \
+  (avx512_emulated::whole(m, 0xFFFFu), avx512_emulated::slli_epi32(x, n))
+#define _mm512_maskz_mul_round_ps(m, x, y, mode) \
+  (avx512_emulated::whole(m, 0xFFFFu), avx512_emulated::mul_ps(x, y, mode))
 #define _mm512_fmadd_ps(x, y, z) avx512_emulated::fmadd_ps(x, y, z)
-#define _mm512_cvtps_epi32(x) avx512_emulated::cvtps_epi32(x)
+#define _mm512_maskz_cvtps_epi32(m, x) \
+  (avx512_emulated::whole(m, 0xFFFFu), avx512_emulated::cvtps_epi32(x))
 
-#define _mm512_permutexvar_epi32(at, x) avx512_emulated::permutexvar(at, x)
+#define _mm512_maskz_permutexvar_epi32(m, at, x) \
+  (avx512_emulated::whole(m, 0xFFFFu), avx512_emulated::permutexvar(at, x))
 #define _mm512_permutex2var_epi32(x, at, y) avx512_emulated::permutex2var(x, at, y)
 #define _mm512_maskz_expand_epi32(m, x) avx512_emulated::maskz_expand(m, x)
 #define _mm512_maskz_compress_epi32(m, x) avx512_emulated::maskz_compress(m, x)
 
-#define _mm512_cvtepu16_epi32(x) avx512_emulated::widen<std::uint32_t, std::uint16_t>(x)
-#define _mm512_cvtepi16_epi32(x) avx512_emulated::widen<std::int32_t, std::int16_t>(x)
-#define _mm512_cvtepu8_epi32(x) avx512_emulated::widen<std::uint32_t, std::uint8_t>(x)
-#define _mm512_cvtepi8_epi32(x) avx512_emulated::widen<std::int32_t, std::int8_t>(x)
-#define _mm512_cvtepi32_epi16(x)                                        \
-  avx512_emulated::each<__m256i, std::uint32_t, 16, std::uint16_t, 16>( \
-      x, [](unsigned v) { return static_cast<std::uint16_t>(v); })
-#define _mm512_cvtepi32_epi8(x)                                        \
-  avx512_emulated::each<__m128i, std::uint32_t, 16, std::uint8_t, 16>( \
-      x, [](unsigned v) { return static_cast<std::uint8_t>(v); })
-#define _mm512_cvtph_ps(x) \
-  avx512_emulated::each<__m512, std::uint16_t, 16, float, 16>(x, avx512_emulated::half_value)
-#define _mm512_cvtps_ph(x, mode) \
-  avx512_emulated::each<__m256i, float, 16, std::uint16_t, 16>(x, avx512_emulated::half_bits)
+#define _mm512_maskz_cvtepu16_epi32(m, x) \
+  (avx512_emulated::whole(m, 0xFFFFu), avx512_emulated::widen<std::uint32_t, std::uint16_t>(x))
+#define _mm512_maskz_cvtepi16_epi32(m, x) \
+  (avx512_emulated::whole(m, 0xFFFFu), avx512_emulated::widen<std::int32_t, std::int16_t>(x))
+#define _mm512_maskz_cvtepu8_epi32(m, x) \
+  (avx512_emulated::whole(m, 0xFFFFu), avx512_emulated::widen<std::uint32_t, std::uint8_t>(x))
+#define _mm512_maskz_cvtepi8_epi32(m, x) \
+  (avx512_emulated::whole(m, 0xFFFFu), avx512_emulated::widen<std::int32_t, std::int8_t>(x))
+#define _mm512_maskz_cvtepi32_epi16(m, x)                                \
+  (avx512_emulated::whole(m, 0xFFFFu),                                   \
+   avx512_emulated::each<__m256i, std::uint32_t, 16, std::uint16_t, 16>( \
+       x, [](unsigned v) { return static_cast<std::uint16_t>(v); }))
+#define _mm512_maskz_cvtepi32_epi8(m, x)                                \
+  (avx512_emulated::whole(m, 0xFFFFu),                                  \
+   avx512_emulated::each<__m128i, std::uint32_t, 16, std::uint8_t, 16>( \
+       x, [](unsigned v) { return static_cast<std::uint8_t>(v); }))
+#define _mm512_maskz_cvtph_ps(m, x)    \
+  (avx512_emulated::whole(m, 0xFFFFu), \
+   avx512_emulated::each<__m512, std::uint16_t, 16, float, 16>(x, avx512_emulated::half_value))
+#define _mm512_maskz_cvtps_ph(m, x, mode) \
+  (avx512_emulated::whole(m, 0xFFFFu),    \
+   avx512_emulated::each<__m256i, float, 16, std::uint16_t, 16>(x, avx512_emulated::half_bits))

@@ -33,6 +33,13 @@
 #define SORA2_INLINE inline
 #endif
 
+/// Before a loop whose index must be a constant in every round: arrays of lanes stay in registers then.
+#if defined(__CUDACC__)
+#define SORA2_UNROLL _Pragma("unroll")
+#else
+#define SORA2_UNROLL
+#endif
+
 /// Misuse by the caller: stops in checked builds (SORA2_CHECKED or no NDEBUG), undefined otherwise.
 #if !SORA2_ON_DEVICE && (defined(SORA2_CHECKED) || !defined(NDEBUG))
 #define SORA2_EXPECTS(condition) ((condition) ? static_cast<void>(0) : __builtin_trap())

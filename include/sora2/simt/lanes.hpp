@@ -185,4 +185,10 @@ concept warp_context =
 template <class W>
 concept host_context = warp_context<W> && W::is_host;
 
+/// Those whose scratch is plain memory, so that a call may take a shortcut past the lanes. audit_warp is none of them:
+/// it runs what a kernel runs.
+template <class W>
+concept unchecked_host_context =
+    host_context<W> && std::same_as<typename W::template shared<std::uint32_t>, std::uint32_t>;
+
 }  // namespace sora2

@@ -52,3 +52,13 @@ endif()
 target_compile_definitions(sora2_everything INTERFACE
   "SORA2_TEST_DATA_DIR=\"${PROJECT_SOURCE_DIR}/test/data\""
   "SORA2_SAMPLE_DIR=\"${PROJECT_SOURCE_DIR}/examples/data\"")
+
+# All CUDA programs build with the target cuda_sources. Without a GPU their tests run under an emulator where one lies
+# beside the checkout, and else are skipped.
+add_custom_target(cuda_sources)
+set(SORA2_CUDA_LAUNCHER "" CACHE STRING "command in front of CUDA tests")
+set(cuda_launcher "${SORA2_CUDA_LAUNCHER}")
+set(emulator "${SORA2_SHARED_DIR}/tools/cuda-emulator/run")
+if(NOT cuda_launcher AND EXISTS "${emulator}" AND NOT EXISTS /dev/nvidiactl)
+  set(cuda_launcher "${emulator}")
+endif()

@@ -1,14 +1,16 @@
 /// A warp of 32 lanes as four AVX2 registers, with the steps that plain vector code does badly written in intrinsics.
 /// Smallest use: through `with_best_warp`; by hand only inside a function that carries SORA2_FLATTEN_AVX2.
-/// Limits: x86-64 with AVX2, F16C and BMI2 at run time. FMA is left out on purpose: no product may be fused behind our back.
+/// Limits: x86-64 with AVX2, FMA, F16C and BMI2 at run time.
 #pragma once
 
 #include <sora2/simt/detail/vector_warp.hpp>
 
 #if defined(__x86_64__)
 
+#include <immintrin.h>
+
 #ifndef SORA2_TARGET_AVX2
-#define SORA2_TARGET_AVX2 __attribute__((target("avx2,f16c,bmi,bmi2,popcnt,lzcnt")))
+#define SORA2_TARGET_AVX2 __attribute__((target("avx2,fma,f16c,bmi,bmi2,popcnt,lzcnt")))
 #endif
 #define SORA2_FLATTEN_AVX2 __attribute__((flatten)) SORA2_TARGET_AVX2
 
@@ -48,54 +50,169 @@ constexpr expand_table make_compress_table()
 }
 inline constexpr expand_table compress_rows = make_compress_table();
 
+// Registers move to and from parts by unaligned loads and stores, which the optimiser removes.
+template <class T>
+SORA2_TARGET_AVX2 inline auto register_of(v8<T> const& x)
+{
+  if constexpr (std::is_same_v<T, float>)
+    return _mm256_loadu_ps(reinterpret_cast<float const*>(&x));
+  else
+    return _mm256_loadu_si256(reinterpret_cast<__m256i_u const*>(&x));
+}
+SORA2_TARGET_AVX2 inline void to_part(__m256 const& x, v8<float>& out)
+{
+  _mm256_storeu_ps(reinterpret_cast<float*>(&out), x);
+}
+template <class T>
+SORA2_TARGET_AVX2 inline void to_part(__m256i const& x, v8<T>& out)
+{
+  _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(&out), x);
+}
+
+template <>
+struct vector_steps<avx2_warp> : portable_steps {
+  template <class T>
+  SORA2_TARGET_AVX2 static inline void fill(T x, v8<T>& out)
+  {
+    if constexpr (std::is_same_v<T, float>)
+      to_part(_mm256_set1_ps(x), out);
+    else
+      to_part<T>(_mm256_set1_epi32(static_cast<int>(x)), out);
+  }
+  SORA2_TARGET_AVX2 static inline void multiply(v8<float> const& x, v8<float> const& y,
+                                                v8<float>& out)
+  {
+    __m256 product = _mm256_mul_ps(register_of<float>(x), register_of<float>(y));
+#if defined(__GNUC__) && !defined(__clang__)
+    __asm__("" : "+x"(product));  // or g++ would fuse it with an addition around it
+#endif
+    to_part(product, out);
+  }
+  SORA2_TARGET_AVX2 static inline void multiply_add(v8<float> const& x, v8<float> const& y,
+                                                    v8<float> const& z, v8<float>& out)
+  {
+    to_part(_mm256_fmadd_ps(register_of<float>(x), register_of<float>(y), register_of<float>(z)),
+            out);
+  }
+  SORA2_TARGET_AVX2 static inline void round(v8<float> const& x, v8<std::int32_t>& out)
+  {
+    to_part<std::int32_t>(_mm256_cvtps_epi32(register_of<float>(x)), out);
+  }
+  SORA2_TARGET_AVX2 static inline void
+  multiply_high(v8<std::uint32_t> const& x, v8<std::uint32_t> const& y, v8<std::uint32_t>& out)
+  {
+    __m256i const a = register_of<std::uint32_t>(x), b = register_of<std::uint32_t>(y);
+    __m256i const even = _mm256_srli_epi64(_mm256_mul_epu32(a, b), 32);
+    __m256i const odd = _mm256_mul_epu32(_mm256_srli_epi64(a, 32), _mm256_srli_epi64(b, 32));
+    to_part<std::uint32_t>(_mm256_blend_epi32(even, odd, 0xAA), out);
+  }
+  SORA2_TARGET_AVX2 static inline std::uint32_t ballot(v8<std::int32_t> const& m)
+  {
+    return static_cast<std::uint32_t>(
+        _mm256_movemask_ps(_mm256_castsi256_ps(register_of<std::int32_t>(m))));
+  }
+
+  template <class T, class U>
+    requires loadable<T, U>
+  SORA2_TARGET_AVX2 static inline void load(U const* p, v8<T>& out)
+  {
+    if constexpr (std::is_same_v<U, float16>)
+      to_part(_mm256_cvtph_ps(words(p)), out);
+    else if constexpr (std::is_same_v<U, bfloat16>)
+      to_part(_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(words(p)), 16)), out);
+    else if constexpr (sizeof(U) == 4)
+      portable_steps::load<T>(p, out);
+    else {
+      v8<std::int32_t> wide;
+      if constexpr (sizeof(U) == 2)
+        to_part<std::int32_t>(std::is_signed_v<U> ? _mm256_cvtepi16_epi32(words(p))
+                                                  : _mm256_cvtepu16_epi32(words(p)),
+                              wide);
+      else
+        to_part<std::int32_t>(std::is_signed_v<U> ? _mm256_cvtepi8_epi32(bytes(p))
+                                                  : _mm256_cvtepu8_epi32(bytes(p)),
+                              wide);
+      if constexpr (std::is_same_v<T, float>)
+        out = __builtin_convertvector(wide, v8<float>);
+      else
+        out = __builtin_bit_cast(v8<T>, wide);
+    }
+  }
+  template <class U, class T>
+    requires storable<T, U>
+  SORA2_TARGET_AVX2 static inline void store(U* p, v8<T> const& x)
+  {
+    if constexpr (std::is_same_v<U, float16>)
+      _mm_storeu_si128(reinterpret_cast<__m128i_u*>(p),
+                       _mm256_cvtps_ph(register_of<float>(x), _MM_FROUND_TO_NEAREST_INT));
+    else if constexpr (std::is_same_v<U, bfloat16>) {
+      v8<std::uint32_t> bits;
+      float_to_bfloat(x, bits);
+      _mm_storeu_si128(reinterpret_cast<__m128i_u*>(p),
+                       low_words(register_of<std::uint32_t>(bits)));
+    } else if constexpr (sizeof(U) == 4)
+      portable_steps::store<U, T>(p, x);
+    else {
+      __m128i const narrow =
+          low_words(_mm256_and_si256(register_of<T>(x), _mm256_set1_epi32(0xFFFF)));
+      if constexpr (sizeof(U) == 2)
+        _mm_storeu_si128(reinterpret_cast<__m128i_u*>(p), narrow);
+      else {
+        __m128i const low = _mm_and_si128(narrow, _mm_set1_epi16(0xFF));
+        _mm_storel_epi64(reinterpret_cast<__m128i_u*>(p), _mm_packus_epi16(low, low));
+      }
+    }
+  }
+
+  SORA2_TARGET_AVX2 static inline __m128i words(void const* p)
+  {
+    return _mm_loadu_si128(static_cast<__m128i_u const*>(p));
+  }
+  SORA2_TARGET_AVX2 static inline __m128i bytes(void const* p)
+  {
+    return _mm_loadl_epi64(static_cast<__m128i_u const*>(p));
+  }
+  /// Eight values below 2^16 as words.
+  SORA2_TARGET_AVX2 static inline __m128i low_words(__m256i const& x)
+  {
+    return _mm_packus_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+  }
+};
+
 }  // namespace detail
 
 struct avx2_warp : detail::vector_warp<avx2_warp> {
   using base = detail::vector_warp<avx2_warp>;
+  using steps = detail::vector_steps<avx2_warp>;
 
-  template <lane_type T, class U>
-  [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<T, avx2_warp> load(U const* p) const
-  {
-    if constexpr (std::is_same_v<U, float16>) {
-      lanes<float, avx2_warp> x;
-      put(x.a, _mm256_cvtph_ps(words(p)));
-      put(x.b, _mm256_cvtph_ps(words(p + 8)));
-      put(x.c, _mm256_cvtph_ps(words(p + 16)));
-      put(x.d, _mm256_cvtph_ps(words(p + 24)));
-      return x;
-    } else
-      return base::load<T>(p);
-  }
   template <class U, class T>
   SORA2_TARGET_AVX2 inline void store(U* p, lanes<T, avx2_warp> const& x) const
   {
-    if constexpr (std::is_same_v<U, float16>) {
-      put_words(p, _mm256_cvtps_ph(get<T>(x.a), _MM_FROUND_TO_NEAREST_INT));
-      put_words(p + 8, _mm256_cvtps_ph(get<T>(x.b), _MM_FROUND_TO_NEAREST_INT));
-      put_words(p + 16, _mm256_cvtps_ph(get<T>(x.c), _MM_FROUND_TO_NEAREST_INT));
-      put_words(p + 24, _mm256_cvtps_ph(get<T>(x.d), _MM_FROUND_TO_NEAREST_INT));
-    } else if constexpr (sizeof(U) == 1 && !std::is_same_v<T, float>) {
+    if constexpr (sizeof(U) == 1) {
       // Keep the low byte of every lane: three packs and one permutation bring 32 bytes in lane order.
+      static_assert(detail::storable<T, U>);
       __m256i const low = _mm256_set1_epi32(0xFF);
-      __m256i const ab = _mm256_packus_epi32(_mm256_and_si256(get<T>(x.a), low),
-                                             _mm256_and_si256(get<T>(x.b), low));
-      __m256i const cd = _mm256_packus_epi32(_mm256_and_si256(get<T>(x.c), low),
-                                             _mm256_and_si256(get<T>(x.d), low));
-      __m256i const bytes = _mm256_packus_epi16(ab, cd);
+      __m256i const ab = _mm256_packus_epi32(_mm256_and_si256(detail::register_of<T>(x.a), low),
+                                             _mm256_and_si256(detail::register_of<T>(x.b), low));
+      __m256i const cd = _mm256_packus_epi32(_mm256_and_si256(detail::register_of<T>(x.c), low),
+                                             _mm256_and_si256(detail::register_of<T>(x.d), low));
       __m256i const order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_permutevar8x32_epi32(bytes, order));
+      _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(p),
+                          _mm256_permutevar8x32_epi32(_mm256_packus_epi16(ab, cd), order));
     } else
       base::store(p, x);
   }
 
-  [[nodiscard]] SORA2_TARGET_AVX2 inline std::uint32_t ballot(mask const& m) const
+  template <class T>
+  [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<T, avx2_warp> shuffle(lanes<T, avx2_warp> const& x,
+                                                                     uints const& from) const
   {
-    return bits(m.a) | bits(m.b) << 8 | bits(m.c) << 16 | bits(m.d) << 24;
-  }
-  [[nodiscard]] SORA2_TARGET_AVX2 inline bool any(mask const& m) const { return ballot(m) != 0; }
-  [[nodiscard]] SORA2_TARGET_AVX2 inline bool all(mask const& m) const
-  {
-    return ballot(m) == 0xFFFFFFFFu;
+    lanes<T, avx2_warp> y;
+    shuffle_part(x, from.a, y.a);
+    shuffle_part(x, from.b, y.b);
+    shuffle_part(x, from.c, y.c);
+    shuffle_part(x, from.d, y.d);
+    return y;
   }
 
   [[nodiscard]] SORA2_TARGET_AVX2 inline uints take_next(word_source& source,
@@ -126,59 +243,43 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
 
  private:
   template <class T>
-  SORA2_TARGET_AVX2 static inline auto get(detail::v8<T> const& x)
+  SORA2_TARGET_AVX2 static inline void shuffle_part(lanes<T, avx2_warp> const& x,
+                                                    detail::v8<std::uint32_t> const& from,
+                                                    detail::v8<T>& out)
   {
-    if constexpr (std::is_same_v<T, float>)
-      return _mm256_loadu_ps(reinterpret_cast<float const*>(&x));
-    else
-      return _mm256_loadu_si256(reinterpret_cast<__m256i_u const*>(&x));
+    // Bits 0-2 choose within a part, which the permutation looks at alone; bits 3 and 4 choose the part.
+    __m256i const at = detail::register_of<std::uint32_t>(from);
+    auto const pick = [&](detail::v8<T> const& part) SORA2_TARGET_AVX2 {
+      return _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(
+          _mm256_loadu_si256(reinterpret_cast<__m256i_u const*>(&part)), at));
+    };
+    __m256 const bit3 = _mm256_castsi256_ps(_mm256_slli_epi32(at, 28));
+    __m256 const bit4 = _mm256_castsi256_ps(_mm256_slli_epi32(at, 27));
+    __m256 const low = _mm256_blendv_ps(pick(x.a), pick(x.b), bit3);
+    __m256 const high = _mm256_blendv_ps(pick(x.c), pick(x.d), bit3);
+    _mm256_storeu_ps(reinterpret_cast<float*>(&out), _mm256_blendv_ps(low, high, bit4));
   }
-  SORA2_TARGET_AVX2 static inline void put(detail::v8<float>& to, __m256 const& v)
-  {
-    _mm256_storeu_ps(reinterpret_cast<float*>(&to), v);
-  }
-  SORA2_TARGET_AVX2 static inline void put(detail::v8<std::uint32_t>& to, __m256i const& v)
-  {
-    _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(&to), v);
-  }
-  SORA2_TARGET_AVX2 static inline __m128i words(void const* p)
-  {
-    return _mm_loadu_si128(static_cast<__m128i const*>(p));
-  }
-  SORA2_TARGET_AVX2 static inline void put_words(void* p, __m128i const& x)
-  {
-    _mm_storeu_si128(static_cast<__m128i*>(p), x);
-  }
-  SORA2_TARGET_AVX2 static inline std::uint32_t bits(detail::v8<std::int32_t> const& m)
-  {
-    return static_cast<std::uint32_t>(
-        _mm256_movemask_ps(_mm256_castsi256_ps(get<std::int32_t>(m))));
-  }
+  /// The words at p, spread over the lanes in need.
   SORA2_TARGET_AVX2 static inline void take_part(std::byte const*& p,
                                                  detail::v8<std::int32_t> const& need,
                                                  detail::v8<std::uint32_t>& out)
   {
-    std::uint32_t const m = bits(need);
-    __m256i const next = _mm256_cvtepu16_epi32(words(p));
-    __m256i const from = _mm256_cvtepu8_epi32(
-        _mm_loadl_epi64(reinterpret_cast<__m128i const*>(&detail::expand_rows.row[m])));
-    __m256i const x =
-        _mm256_and_si256(_mm256_permutevar8x32_epi32(next, from), get<std::int32_t>(need));
-    put(out, x);
+    std::uint32_t const m = steps::ballot(need);
+    __m256i const next = _mm256_cvtepu16_epi32(steps::words(p));
+    __m256i const from = _mm256_cvtepu8_epi32(steps::bytes(&detail::expand_rows.row[m]));
+    detail::to_part<std::uint32_t>(_mm256_and_si256(_mm256_permutevar8x32_epi32(next, from),
+                                                    detail::register_of<std::int32_t>(need)),
+                                   out);
     p += 2 * popcount(m);
   }
   SORA2_TARGET_AVX2 static inline void put_part(std::byte*& p, detail::v8<std::uint32_t> const& x,
                                                 detail::v8<std::int32_t> const& chosen)
   {
-    std::uint32_t const m = bits(chosen);
+    std::uint32_t const m = steps::ballot(chosen);
     int const count = popcount(m);
-    __m256i const from = _mm256_cvtepu8_epi32(
-        _mm_loadl_epi64(reinterpret_cast<__m128i const*>(&detail::compress_rows.row[m])));
-    __m256i const packed = _mm256_permutevar8x32_epi32(get<std::uint32_t>(x), from);
-    __m256i const low = _mm256_and_si256(packed, _mm256_set1_epi32(0xFFFF));
-    __m128i const w =
-        _mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
-    // Written as eight words that end below the cursor: the ones above the count land on what later writes replace.
+    __m256i const from = _mm256_cvtepu8_epi32(steps::bytes(&detail::compress_rows.row[m]));
+    __m256i const packed = _mm256_permutevar8x32_epi32(detail::register_of<std::uint32_t>(x), from);
+    __m128i const w = steps::low_words(_mm256_and_si256(packed, _mm256_set1_epi32(0xFFFF)));
     p -= 2 * count;
     alignas(16) std::uint16_t y[8];
     _mm_store_si128(reinterpret_cast<__m128i*>(y), w);

@@ -7,6 +7,8 @@
 
 #if defined(__x86_64__)
 
+#include <immintrin.h>
+
 #ifndef SORA2_TARGET_AVX512
 #define SORA2_TARGET_AVX512 \
   __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,f16c,bmi,bmi2,popcnt,lzcnt")))
@@ -32,21 +34,21 @@ using v16 = typename vector16<T>::type;
 template <class T>
 SORA2_TARGET_AVX512 inline __m512i words_of(v16<T> const& x)
 {
-  return reinterpret_cast<__m512i>(x);
+  return __builtin_bit_cast(__m512i, x);
 }
 SORA2_TARGET_AVX512 inline __m512 floats_of(v16<float> const& x)
 {
-  return reinterpret_cast<__m512>(x);
+  return __builtin_bit_cast(__m512, x);
 }
 
 template <class T>
 SORA2_TARGET_AVX512 inline v16<T> from_words(__m512i const& x)
 {
-  return reinterpret_cast<v16<T>>(x);
+  return __builtin_bit_cast(v16<T>, x);
 }
 SORA2_TARGET_AVX512 inline v16<float> from_floats(__m512 const& x)
 {
-  return reinterpret_cast<v16<float>>(x);
+  return __builtin_bit_cast(v16<float>, x);
 }
 
 /// All lanes, for the masked forms of intrinsics. g++ 12 implements the unmasked ones with a variable that is never set,
@@ -119,8 +121,9 @@ struct lanes<T, avx512_warp> {
   part a, b;
 
   lanes() = default;
-  SORA2_INLINE lanes(T x)
+  SORA2_TARGET_AVX512 inline lanes(T x)
   {
+    // Inside this function the register exists: elsewhere g++ would fill the lanes one by one.
     part const p = {x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x};
     a = b = p;
   }
@@ -192,12 +195,12 @@ struct lanes<T, avx512_warp> {
   SORA2_INLINE friend lanes operator<<(lanes const& x, lanes<std::uint32_t, avx512_warp> const& n)
     requires(!std::same_as<T, float>)
   {
-    return {x.a << reinterpret_cast<part>(n.a), x.b << reinterpret_cast<part>(n.b)};
+    return {x.a << __builtin_bit_cast(part, n.a), x.b << __builtin_bit_cast(part, n.b)};
   }
   SORA2_INLINE friend lanes operator>>(lanes const& x, lanes<std::uint32_t, avx512_warp> const& n)
     requires(!std::same_as<T, float>)
   {
-    return {x.a >> reinterpret_cast<part>(n.a), x.b >> reinterpret_cast<part>(n.b)};
+    return {x.a >> __builtin_bit_cast(part, n.a), x.b >> __builtin_bit_cast(part, n.b)};
   }
 };
 
@@ -445,7 +448,7 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
           p, m,
           _mm512_maskz_cvtps_ph(detail::all16, detail::floats_of(x), _MM_FROUND_TO_NEAREST_INT));
     else if constexpr (std::is_same_v<U, bfloat16>) {
-      detail::v16<std::uint32_t> const u = reinterpret_cast<detail::v16<std::uint32_t>>(x);
+      detail::v16<std::uint32_t> const u = __builtin_bit_cast(detail::v16<std::uint32_t>, x);
       detail::v16<std::uint32_t> const rounded = (u + 0x7FFFu + ((u >> 16) & 1u)) >> 16,
                                        quiet = (u >> 16) | 0x40u;
       __mmask16 const nan =

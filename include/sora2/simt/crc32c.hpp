@@ -107,7 +107,8 @@ SORA2_TARGET_CRC inline std::uint64_t crc_shift(std::uint64_t state, std::uint32
 
 /// Three runs of `Bytes` bytes side by side hide the three cycles each step takes.
 template <std::size_t Bytes>
-SORA2_TARGET_CRC inline std::uint64_t crc_triples(std::uint64_t state, std::byte const*& p, std::size_t& n)
+SORA2_TARGET_CRC inline std::uint64_t crc_triples(std::uint64_t state, std::byte const*& p,
+                                                  std::size_t& n)
 {
   constexpr std::uint32_t past_one = crc_power(static_cast<std::int64_t>(8 * Bytes) - 33);
   constexpr std::uint32_t past_two = crc_power(static_cast<std::int64_t>(16 * Bytes) - 33);
@@ -123,12 +124,14 @@ SORA2_TARGET_CRC inline std::uint64_t crc_triples(std::uint64_t state, std::byte
   return state;
 }
 
-SORA2_TARGET_CRC inline std::uint32_t crc_hardware(std::uint32_t start, std::byte const* p, std::size_t n)
+SORA2_TARGET_CRC inline std::uint32_t crc_hardware(std::uint32_t start, std::byte const* p,
+                                                   std::size_t n)
 {
   std::uint64_t state = start;
   state = crc_triples<1024>(state, p, n);
   state = crc_triples<128>(state, p, n);
-  for (; n >= 8; p += 8, n -= 8) state = __builtin_ia32_crc32di(state, load_le<unsigned long long>(p));
+  for (; n >= 8; p += 8, n -= 8)
+    state = __builtin_ia32_crc32di(state, load_le<unsigned long long>(p));
   std::uint32_t rest = static_cast<std::uint32_t>(state);
   for (; n > 0; ++p, --n) rest = __builtin_ia32_crc32qi(rest, static_cast<std::uint8_t>(*p));
   return rest;
@@ -165,7 +168,8 @@ struct crc_lane_factors {
 /// Zeros in front change nothing: the first row is filled up with them, and the seed goes in as one more word.
 SORA2_TWO_SIDED
 template <warp_context Warp>
-SORA2_HD SORA2_INLINE std::uint32_t crc_lanes(Warp const& w, view<std::byte const> bytes, std::uint32_t start)
+SORA2_HD SORA2_INLINE std::uint32_t crc_lanes(Warp const& w, view<std::byte const> bytes,
+                                              std::uint32_t start)
 {
   using uints = lanes<std::uint32_t, Warp>;
   constexpr crc_lane_factors factors = make_crc_lane_factors();
@@ -189,21 +193,25 @@ SORA2_HD SORA2_INLINE std::uint32_t crc_lanes(Warp const& w, view<std::byte cons
   auto const row_at = [&](std::byte const* p, std::uint32_t absent) {
     auto const there = lane >= absent;
     if (words_align)
-      return w.template gather<std::uint32_t>(reinterpret_cast<std::uint32_t const*>(p), lane - absent, there, 0u);
+      return w.template gather<std::uint32_t>(reinterpret_cast<std::uint32_t const*>(p),
+                                              lane - absent, there, 0u);
     uints x = 0u;
     for (std::uint32_t i = 0; i < 4; ++i)
-      x = x | (w.template gather<std::uint32_t>(p, ((lane - absent) << 2) + i, there, 0u) << static_cast<int>(8 * i));
+      x = x | (w.template gather<std::uint32_t>(p, ((lane - absent) << 2) + i, there, 0u)
+               << static_cast<int>(8 * i));
     return x;
   };
 
   std::uint32_t const words = static_cast<std::uint32_t>(bytes.size / 4);
-  std::uint32_t const absent = 32 - words % 32;  // 1 to 32 lanes of the first row; the last of them takes the seed
+  std::uint32_t const absent =
+      32 - words % 32;  // 1 to 32 lanes of the first row; the last of them takes the seed
   uints state = select(lane == absent - 1, crc_product(start, back), row_at(bytes.data, absent));
   std::byte const* p = bytes.data + 4 * std::size_t{words % 32};
   for (std::uint32_t left = words / 32; left > 0; --left, p += 128) {
     uints moved = w.shuffle(table[0], state & 31u);
     SORA2_UNROLL
-    for (int group = 1; group < 7; ++group) moved = moved ^ w.shuffle(table[group], (state >> (5 * group)) & 31u);
+    for (int group = 1; group < 7; ++group)
+      moved = moved ^ w.shuffle(table[group], (state >> (5 * group)) & 31u);
     state = moved ^ row_at(p, 0u);
   }
 

@@ -30,9 +30,11 @@ template <class T, class U>
 concept storable = (std::same_as<T, float> && (is_half_storage<U> || std::same_as<U, float>)) ||
                    (!std::same_as<T, float> && is_integer_storage<U>);
 
-/// `std::byte` counts as an unsigned 8-bit integer.
+/// The arithmetic type whose bits a U is: `std::byte` is an 8-bit integer, a 16-bit float its 16 bits.
 template <class U>
-using plain_storage = std::conditional_t<std::is_same_v<U, std::byte>, std::uint8_t, U>;
+using memory_bits =
+    std::conditional_t<is_half_storage<U>, std::uint16_t,
+                       std::conditional_t<std::is_same_v<U, std::byte>, std::uint8_t, U>>;
 
 template <class T, class U>
   requires loadable<T, U>

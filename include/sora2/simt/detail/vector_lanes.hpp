@@ -6,24 +6,18 @@
 #include <type_traits>
 
 #if defined(__SSE2__)
-#include <immintrin.h>
+#include <emmintrin.h>
 #endif
 
 #include <sora2/core/float16.hpp>
 #include <sora2/core/macros.hpp>
+#include <sora2/simt/detail/elements.hpp>
 #include <sora2/simt/lanes.hpp>
 
 namespace sora2 {
 struct host_warp;
 struct avx2_warp;
 }  // namespace sora2
-
-// A product behind this barrier is not fused with an addition; other compilers do not fuse across functions.
-#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
-#define SORA2_UNFUSED(product) __builtin_assoc_barrier(product)
-#else
-#define SORA2_UNFUSED(product) (product)
-#endif
 
 namespace sora2::detail {
 
@@ -47,6 +41,129 @@ inline constexpr bool has_vector_lanes<avx2_warp> = true;
 template <class W>
 concept vector_warp_type = has_vector_lanes<W>;
 
+/// What is done with one part of eight, in portable code.
+/// Parts travel by reference: vectors returned by value would depend on the caller's instruction set.
+struct portable_steps {
+  template <class T>
+  SORA2_INLINE static void fill(T x, v8<T>& out)
+  {
+    v8<T> const p = {x, x, x, x, x, x, x, x};
+    out = p;
+  }
+  /// A compiler that may use fused instructions in this function must not make one of this product.
+  SORA2_INLINE static void multiply(v8<float> const& x, v8<float> const& y, v8<float>& out)
+  {
+    out = x * y;
+#if defined(__FMA__) && defined(__GNUC__) && !defined(__clang__)
+    __asm__("" : "+x"(out));
+#endif
+  }
+  SORA2_INLINE static void multiply_add(v8<float> const& x, v8<float> const& y, v8<float> const& z,
+                                        v8<float>& out)
+  {
+    for (int i = 0; i < 8; ++i) out[i] = __builtin_fmaf(x[i], y[i], z[i]);
+  }
+  SORA2_INLINE static void round(v8<float> const& x, v8<std::int32_t>& out)
+  {
+#if defined(__SSE2__)
+    // The conversion instruction rounds to nearest even and, unlike a magic addition, cannot be fused with a product.
+    float const* const p = reinterpret_cast<float const*>(&x);
+    __m128i const low = _mm_cvtps_epi32(_mm_loadu_ps(p)),
+                  high = _mm_cvtps_epi32(_mm_loadu_ps(p + 4));
+    std::memcpy(&out, &low, 16);
+    std::memcpy(reinterpret_cast<char*>(&out) + 16, &high, 16);
+#else
+    for (int i = 0; i < 8; ++i) out[i] = static_cast<std::int32_t>(__builtin_lrintf(x[i]));
+#endif
+  }
+  SORA2_INLINE static void multiply_high(v8<std::uint32_t> const& x, v8<std::uint32_t> const& y,
+                                         v8<std::uint32_t>& out)
+  {
+    typedef std::uint64_t wide __attribute__((vector_size(64), aligned(8)));
+    wide const product = __builtin_convertvector(x, wide) * __builtin_convertvector(y, wide);
+    out = __builtin_convertvector(product >> 32, v8<std::uint32_t>);
+  }
+  SORA2_INLINE static std::uint32_t ballot(v8<std::int32_t> const& m)
+  {
+#if defined(__SSE2__)
+    float const* const p = reinterpret_cast<float const*>(&m);
+    return static_cast<std::uint32_t>(_mm_movemask_ps(_mm_loadu_ps(p)) |
+                                      _mm_movemask_ps(_mm_loadu_ps(p + 4)) << 4);
+#else
+    std::uint32_t bits = 0;
+    for (int i = 0; i < 8; ++i) bits |= static_cast<std::uint32_t>(m[i] & 1) << i;
+    return bits;
+#endif
+  }
+
+  /// Eight elements of memory type U as T.
+  template <class T, class U>
+    requires loadable<T, U>
+  SORA2_INLINE static void load(U const* p, v8<T>& out)
+  {
+    v8<memory_bits<U>> raw;
+    std::memcpy(&raw, p, sizeof raw);
+    if constexpr (std::is_same_v<U, float16>)
+      half_to_float(__builtin_convertvector(raw, v8<std::uint32_t>), out);
+    else if constexpr (std::is_same_v<U, bfloat16>)
+      out = __builtin_bit_cast(v8<float>, __builtin_convertvector(raw, v8<std::uint32_t>) << 16);
+    else
+      out = __builtin_convertvector(raw, v8<T>);
+  }
+  template <class U, class T>
+    requires storable<T, U>
+  SORA2_INLINE static void store(U* p, v8<T> const& x)
+  {
+    v8<memory_bits<U>> raw;
+    if constexpr (is_half_storage<U>) {
+      v8<std::uint32_t> bits;
+      if constexpr (std::is_same_v<U, float16>)
+        float_to_half(x, bits);
+      else
+        float_to_bfloat(x, bits);
+      raw = __builtin_convertvector(bits, v8<std::uint16_t>);
+    } else
+      raw = __builtin_convertvector(x, v8<memory_bits<U>>);
+    std::memcpy(p, &raw, sizeof raw);
+  }
+
+  /// Value of eight 16-bit floats held in the low halves of `h`.
+  SORA2_INLINE static void half_to_float(v8<std::uint32_t> const& h, v8<float>& out)
+  {
+    v8<std::uint32_t> const sign = (h & 0x8000u) << 16, magnitude = (h & 0x7FFFu) << 13;
+    // A subnormal is its integer times 2^-24: exact, and no operand depends on the flush-to-zero modes.
+    v8<float> const tiny = __builtin_convertvector(h & 0x7FFFu, v8<float>) * 5.9604644775390625e-8f;
+    v8<std::uint32_t> bits = magnitude < 0x00800000u ? __builtin_bit_cast(v8<std::uint32_t>, tiny)
+                                                     : magnitude + 0x38000000u;
+    bits = magnitude >= 0x0F800000u ? (magnitude | 0x7F800000u) : bits;
+    bits = magnitude > 0x0F800000u ? (bits | 0x00400000u) : bits;
+    out = __builtin_bit_cast(v8<float>, bits | sign);
+  }
+  /// Rounds to nearest even; the results lie in the low halves. Same results as `to_float16`.
+  SORA2_INLINE static void float_to_half(v8<float> const& x, v8<std::uint32_t>& out)
+  {
+    v8<std::uint32_t> const u = __builtin_bit_cast(v8<std::uint32_t>, x);
+    v8<std::uint32_t> const sign = (u >> 16) & 0x8000u, magnitude = u & 0x7FFFFFFFu;
+    v8<std::uint32_t> half = (magnitude + 0xFFFu + ((magnitude >> 13) & 1u) - 0x38000000u) >> 13;
+    v8<float> const shifted = __builtin_bit_cast(v8<float>, magnitude) + 0.5f;
+    v8<std::uint32_t> const tiny = __builtin_bit_cast(v8<std::uint32_t>, shifted) - 0x3F000000u;
+    half = magnitude < 0x38800000u ? tiny : half;
+    half = magnitude >= 0x477FF000u ? (half & 0u) | 0x7C00u : half;
+    half = magnitude > 0x7F800000u ? (0x7E00u | ((magnitude >> 13) & 0x3FFu)) : half;
+    out = sign | half;
+  }
+  SORA2_INLINE static void float_to_bfloat(v8<float> const& x, v8<std::uint32_t>& out)
+  {
+    v8<std::uint32_t> const u = __builtin_bit_cast(v8<std::uint32_t>, x);
+    v8<std::uint32_t> const rounded = (u + 0x7FFFu + ((u >> 16) & 1u)) >> 16;
+    out = (u & 0x7FFFFFFFu) > 0x7F800000u ? ((u >> 16) | 0x40u) : rounded;
+  }
+};
+
+/// The steps of warp W; specialised where its instruction set does better.
+template <class W>
+struct vector_steps : portable_steps {};
+
 }  // namespace sora2::detail
 
 namespace sora2 {
@@ -59,8 +176,8 @@ struct lanes<T, W> {
   lanes() = default;
   SORA2_INLINE lanes(T x)
   {
-    part const p = {x, x, x, x, x, x, x, x};
-    a = b = c = d = p;
+    detail::vector_steps<W>::fill(x, a);
+    b = c = d = a;
   }
   SORA2_INLINE lanes(part const& w, part const& x, part const& y, part const& z)
       : a(w), b(x), c(y), d(z)
@@ -100,14 +217,16 @@ struct lanes<T, W> {
   /// Never fused with an addition around it, whatever the compiler's contraction setting.
   SORA2_INLINE friend lanes operator*(lanes const& x, lanes const& y)
   {
-    return {SORA2_UNFUSED(x.a * y.a), SORA2_UNFUSED(x.b * y.b), SORA2_UNFUSED(x.c * y.c),
-            SORA2_UNFUSED(x.d * y.d)};
-  }
-  /// Correctly rounded.
-  SORA2_INLINE friend lanes operator/(lanes const& x, lanes const& y)
-    requires std::same_as<T, float>
-  {
-    return {x.a / y.a, x.b / y.b, x.c / y.c, x.d / y.d};
+    if constexpr (std::is_same_v<T, float>) {
+      using steps = detail::vector_steps<W>;
+      lanes out;
+      steps::multiply(x.a, y.a, out.a);
+      steps::multiply(x.b, y.b, out.b);
+      steps::multiply(x.c, y.c, out.c);
+      steps::multiply(x.d, y.d, out.d);
+      return out;
+    } else
+      return {x.a * y.a, x.b * y.b, x.c * y.c, x.d * y.d};
   }
   SORA2_INLINE friend lanes operator-(lanes const& x) { return {-x.a, -x.b, -x.c, -x.d}; }
   SORA2_INLINE friend lanes operator~(lanes const& x)
@@ -129,14 +248,14 @@ struct lanes<T, W> {
   SORA2_INLINE friend lanes operator<<(lanes const& x, lanes<std::uint32_t, W> const& n)
     requires(!std::same_as<T, float>)
   {
-    return {x.a << reinterpret_cast<part>(n.a), x.b << reinterpret_cast<part>(n.b),
-            x.c << reinterpret_cast<part>(n.c), x.d << reinterpret_cast<part>(n.d)};
+    return {x.a << __builtin_bit_cast(part, n.a), x.b << __builtin_bit_cast(part, n.b),
+            x.c << __builtin_bit_cast(part, n.c), x.d << __builtin_bit_cast(part, n.d)};
   }
   SORA2_INLINE friend lanes operator>>(lanes const& x, lanes<std::uint32_t, W> const& n)
     requires(!std::same_as<T, float>)
   {
-    return {x.a >> reinterpret_cast<part>(n.a), x.b >> reinterpret_cast<part>(n.b),
-            x.c >> reinterpret_cast<part>(n.c), x.d >> reinterpret_cast<part>(n.d)};
+    return {x.a >> __builtin_bit_cast(part, n.a), x.b >> __builtin_bit_cast(part, n.b),
+            x.c >> __builtin_bit_cast(part, n.c), x.d >> __builtin_bit_cast(part, n.d)};
   }
 };
 
@@ -171,6 +290,7 @@ SORA2_INLINE lanes<T, W> select(lane_mask<W> const& m, lanes<T, W> const& x, lan
 {
   return {m.a ? x.a : y.a, m.b ? x.b : y.b, m.c ? x.c : y.c, m.d ? x.d : y.d};
 }
+
 /// Value of an integer as float, rounded to nearest.
 template <class T, detail::vector_warp_type W>
   requires(!std::same_as<T, float>)
@@ -180,40 +300,16 @@ SORA2_INLINE lanes<float, W> to_lanes_float(lanes<T, W> const& x)
   return {__builtin_convertvector(x.a, to), __builtin_convertvector(x.b, to),
           __builtin_convertvector(x.c, to), __builtin_convertvector(x.d, to)};
 }
-namespace detail {
 
-// Parts travel by reference: vectors returned by value would depend on the caller's instruction set.
-SORA2_INLINE void round_part(v8<float> const& x, v8<std::int32_t>& out)
-{
-#if defined(__SSE2__)
-  // The conversion instruction rounds to nearest even and, unlike a magic addition, cannot be fused with a product.
-  float const* const p = reinterpret_cast<float const*>(&x);
-  __m128i const low = _mm_cvtps_epi32(_mm_loadu_ps(p)), high = _mm_cvtps_epi32(_mm_loadu_ps(p + 4));
-  std::memcpy(&out, &low, 16);
-  std::memcpy(reinterpret_cast<char*>(&out) + 16, &high, 16);
-#else
-  for (int i = 0; i < 8; ++i) out[i] = static_cast<std::int32_t>(__builtin_lrintf(x[i]));
-#endif
-}
-
-SORA2_INLINE void mul_hi_part(v8<std::uint32_t> const& x, v8<std::uint32_t> const& y,
-                              v8<std::uint32_t>& out)
-{
-  typedef std::uint64_t wide __attribute__((vector_size(64), aligned(8)));
-  wide const product = __builtin_convertvector(x, wide) * __builtin_convertvector(y, wide);
-  out = __builtin_convertvector(product >> 32, v8<std::uint32_t>);
-}
-
-}  // namespace detail
-
+/// To nearest, ties to even.
 template <detail::vector_warp_type W>
 SORA2_INLINE lanes<std::int32_t, W> round_to_int(lanes<float, W> const& x)
 {
   lanes<std::int32_t, W> out;
-  detail::round_part(x.a, out.a);
-  detail::round_part(x.b, out.b);
-  detail::round_part(x.c, out.c);
-  detail::round_part(x.d, out.d);
+  detail::vector_steps<W>::round(x.a, out.a);
+  detail::vector_steps<W>::round(x.b, out.b);
+  detail::vector_steps<W>::round(x.c, out.c);
+  detail::vector_steps<W>::round(x.d, out.d);
   return out;
 }
 template <detail::vector_warp_type W>
@@ -221,10 +317,10 @@ SORA2_INLINE lanes<std::uint32_t, W> mul_hi(lanes<std::uint32_t, W> const& x,
                                             std::type_identity_t<lanes<std::uint32_t, W>> const& y)
 {
   lanes<std::uint32_t, W> out;
-  detail::mul_hi_part(x.a, y.a, out.a);
-  detail::mul_hi_part(x.b, y.b, out.b);
-  detail::mul_hi_part(x.c, y.c, out.c);
-  detail::mul_hi_part(x.d, y.d, out.d);
+  detail::vector_steps<W>::multiply_high(x.a, y.a, out.a);
+  detail::vector_steps<W>::multiply_high(x.b, y.b, out.b);
+  detail::vector_steps<W>::multiply_high(x.c, y.c, out.c);
+  detail::vector_steps<W>::multiply_high(x.d, y.d, out.d);
   return out;
 }
 /// x * y + z with one rounding.
@@ -233,16 +329,13 @@ SORA2_INLINE lanes<float, W> fma(lanes<float, W> const& x,
                                  std::type_identity_t<lanes<float, W>> const& y,
                                  std::type_identity_t<lanes<float, W>> const& z)
 {
+  using steps = detail::vector_steps<W>;
   lanes<float, W> out;
-  for (int i = 0; i < 8; ++i) {
-    out.a[i] = __builtin_fmaf(x.a[i], y.a[i], z.a[i]);
-    out.b[i] = __builtin_fmaf(x.b[i], y.b[i], z.b[i]);
-    out.c[i] = __builtin_fmaf(x.c[i], y.c[i], z.c[i]);
-    out.d[i] = __builtin_fmaf(x.d[i], y.d[i], z.d[i]);
-  }
+  steps::multiply_add(x.a, y.a, z.a, out.a);
+  steps::multiply_add(x.b, y.b, z.b, out.b);
+  steps::multiply_add(x.c, y.c, z.c, out.c);
+  steps::multiply_add(x.d, y.d, z.d, out.d);
   return out;
 }
 
 }  // namespace sora2
-
-#undef SORA2_UNFUSED

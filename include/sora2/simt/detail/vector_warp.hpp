@@ -13,86 +13,12 @@
 
 namespace sora2::detail {
 
-/// Value of eight 16-bit floats held in the low halves of `h`.
-SORA2_INLINE void half_to_float_part(v8<std::uint32_t> const& h, v8<float>& out)
-{
-  v8<std::uint32_t> const sign = (h & 0x8000u) << 16, magnitude = (h & 0x7FFFu) << 13;
-  // A subnormal is its integer times 2^-24: exact, and no operand depends on the flush-to-zero modes.
-  v8<float> const tiny = __builtin_convertvector(h & 0x7FFFu, v8<float>) * 5.9604644775390625e-8f;
-  v8<std::uint32_t> bits =
-      magnitude < 0x00800000u ? reinterpret_cast<v8<std::uint32_t>>(tiny) : magnitude + 0x38000000u;
-  bits = magnitude >= 0x0F800000u ? (magnitude | 0x7F800000u) : bits;
-  bits = magnitude > 0x0F800000u ? (bits | 0x00400000u) : bits;
-  bits |= sign;
-  out = reinterpret_cast<v8<float>>(bits);
-}
-
-/// Rounds to nearest even; the results lie in the low halves. Same results as `to_float16`.
-SORA2_INLINE void float_to_half_part(v8<float> const& x, v8<std::uint32_t>& out)
-{
-  v8<std::uint32_t> const u = reinterpret_cast<v8<std::uint32_t>>(x);
-  v8<std::uint32_t> const sign = (u >> 16) & 0x8000u, magnitude = u & 0x7FFFFFFFu;
-  v8<std::uint32_t> half = (magnitude + 0xFFFu + ((magnitude >> 13) & 1u) - 0x38000000u) >> 13;
-  v8<float> const shifted = reinterpret_cast<v8<float>>(magnitude) + 0.5f;
-  v8<std::uint32_t> const tiny = reinterpret_cast<v8<std::uint32_t>>(shifted) - 0x3F000000u;
-  half = magnitude < 0x38800000u ? tiny : half;
-  half = magnitude >= 0x477FF000u ? (half & 0u) | 0x7C00u : half;
-  half = magnitude > 0x7F800000u ? (0x7E00u | ((magnitude >> 13) & 0x3FFu)) : half;
-  out = sign | half;
-}
-
-SORA2_INLINE void float_to_bfloat_part(v8<float> const& x, v8<std::uint32_t>& out)
-{
-  v8<std::uint32_t> const u = reinterpret_cast<v8<std::uint32_t>>(x);
-  v8<std::uint32_t> const rounded = (u + 0x7FFFu + ((u >> 16) & 1u)) >> 16;
-  out = (u & 0x7FFFFFFFu) > 0x7F800000u ? ((u >> 16) | 0x40u) : rounded;
-}
-
-/// Eight elements of memory type U as T.
-template <class T, class U>
-  requires loadable<T, U>
-SORA2_INLINE void load_part(U const* p, v8<T>& out)
-{
-  if constexpr (is_half_storage<U>) {
-    v8<std::uint16_t> raw;
-    std::memcpy(&raw, p, sizeof raw);
-    v8<std::uint32_t> const wide = __builtin_convertvector(raw, v8<std::uint32_t>);
-    if constexpr (std::is_same_v<U, float16>)
-      half_to_float_part(wide, out);
-    else {
-      v8<std::uint32_t> const bits = wide << 16;
-      out = reinterpret_cast<v8<float>>(bits);
-    }
-  } else {
-    v8<plain_storage<U>> raw;
-    std::memcpy(&raw, p, sizeof raw);
-    out = __builtin_convertvector(raw, v8<T>);
-  }
-}
-
-template <class U, class T>
-  requires storable<T, U>
-SORA2_INLINE void store_part(U* p, v8<T> const& x)
-{
-  if constexpr (is_half_storage<U>) {
-    v8<std::uint32_t> bits;
-    if constexpr (std::is_same_v<U, float16>)
-      float_to_half_part(x, bits);
-    else
-      float_to_bfloat_part(x, bits);
-    v8<std::uint16_t> const raw = __builtin_convertvector(bits, v8<std::uint16_t>);
-    std::memcpy(p, &raw, sizeof raw);
-  } else {
-    v8<plain_storage<U>> const raw = __builtin_convertvector(x, v8<plain_storage<U>>);
-    std::memcpy(p, &raw, sizeof raw);
-  }
-}
-
 /// Operations every host warp of this shape shares. `Self` is the warp; it may hide members by faster ones.
 template <class Self>
 struct vector_warp : array_warp<Self> {
   using uints = lanes<std::uint32_t, Self>;
   using mask = lane_mask<Self>;
+  using steps = vector_steps<Self>;
 
   [[nodiscard]] SORA2_INLINE uints lane() const
   {
@@ -105,10 +31,10 @@ struct vector_warp : array_warp<Self> {
   [[nodiscard]] SORA2_INLINE lanes<T, Self> load(U const* p) const
   {
     lanes<T, Self> x;
-    load_part<T>(p, x.a);
-    load_part<T>(p + 8, x.b);
-    load_part<T>(p + 16, x.c);
-    load_part<T>(p + 24, x.d);
+    steps::template load<T>(p, x.a);
+    steps::template load<T>(p + 8, x.b);
+    steps::template load<T>(p + 16, x.c);
+    steps::template load<T>(p + 24, x.d);
     return x;
   }
   template <lane_type T, class U>
@@ -123,10 +49,10 @@ struct vector_warp : array_warp<Self> {
   template <class U, class T>
   SORA2_INLINE void store(U* p, lanes<T, Self> const& x) const
   {
-    store_part<U, T>(p, x.a);
-    store_part<U, T>(p + 8, x.b);
-    store_part<U, T>(p + 16, x.c);
-    store_part<U, T>(p + 24, x.d);
+    steps::template store<U, T>(p, x.a);
+    steps::template store<U, T>(p + 8, x.b);
+    steps::template store<U, T>(p + 16, x.c);
+    steps::template store<U, T>(p + 24, x.d);
   }
   template <class U, class T>
   SORA2_INLINE void store_n(U* p, std::uint32_t n, lanes<T, Self> const& x) const
@@ -159,8 +85,8 @@ struct vector_warp : array_warp<Self> {
 
   [[nodiscard]] SORA2_INLINE std::uint32_t ballot(mask const& m) const
   {
-    return part_ballot(m.a) | part_ballot(m.b) << 8 | part_ballot(m.c) << 16 |
-           part_ballot(m.d) << 24;
+    return steps::ballot(m.a) | steps::ballot(m.b) << 8 | steps::ballot(m.c) << 16 |
+           steps::ballot(m.d) << 24;
   }
   [[nodiscard]] SORA2_INLINE bool any(mask const& m) const { return self().ballot(m) != 0; }
   [[nodiscard]] SORA2_INLINE bool all(mask const& m) const
@@ -225,18 +151,6 @@ struct vector_warp : array_warp<Self> {
             __builtin_shufflevector(x.b, x.b, A, B, C, D, E, F, G, H),
             __builtin_shufflevector(x.c, x.c, A, B, C, D, E, F, G, H),
             __builtin_shufflevector(x.d, x.d, A, B, C, D, E, F, G, H)};
-  }
-  SORA2_INLINE static std::uint32_t part_ballot(v8<std::int32_t> const& m)
-  {
-#if defined(__SSE2__)
-    float const* const p = reinterpret_cast<float const*>(&m);
-    return static_cast<std::uint32_t>(_mm_movemask_ps(_mm_loadu_ps(p)) |
-                                      _mm_movemask_ps(_mm_loadu_ps(p + 4)) << 4);
-#else
-    std::uint32_t bits = 0;
-    for (int i = 0; i < 8; ++i) bits |= static_cast<std::uint32_t>(m[i] & 1) << i;
-    return bits;
-#endif
   }
 };
 

@@ -13,11 +13,13 @@
 namespace sora2 {
 
 template <class T>
+  requires std::is_arithmetic_v<T>
 [[nodiscard]] SORA2_HD constexpr T least(T a, T b)
 {
   return b < a ? b : a;
 }
 template <class T>
+  requires std::is_arithmetic_v<T>
 [[nodiscard]] SORA2_HD constexpr T greatest(T a, T b)
 {
   return a < b ? b : a;

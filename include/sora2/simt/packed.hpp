@@ -104,7 +104,7 @@ template <int Bits, class T>
 SORA2_INLINE void unpack_part(std::byte const* p, v8<T>& out)
 {
   std::uint64_t x = 0;
-  std::memcpy(&x, p, Bits);
+  std::memcpy(&x, p, std::size_t{Bits});
   x = spread_bits<Bits>(x);
   v8<std::uint8_t> bytes;
   std::memcpy(&bytes, &x, sizeof x);
@@ -123,7 +123,7 @@ SORA2_INLINE void pack_part(std::byte* p, v8<T> const& in)
   std::uint64_t x;
   std::memcpy(&x, &bytes, sizeof x);
   x = gather_bits<Bits>(x);
-  std::memcpy(p, &x, Bits);
+  std::memcpy(p, &x, std::size_t{Bits});
 }
 
 }  // namespace detail

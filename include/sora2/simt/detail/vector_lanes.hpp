@@ -228,6 +228,12 @@ struct lanes<T, W> {
     } else
       return {x.a * y.a, x.b * y.b, x.c * y.c, x.d * y.d};
   }
+  /// Correctly rounded.
+  SORA2_INLINE friend lanes operator/(lanes const& x, lanes const& y)
+    requires std::same_as<T, float>
+  {
+    return {x.a / y.a, x.b / y.b, x.c / y.c, x.d / y.d};
+  }
   SORA2_INLINE friend lanes operator-(lanes const& x) { return {-x.a, -x.b, -x.c, -x.d}; }
   SORA2_INLINE friend lanes operator~(lanes const& x)
     requires(!std::same_as<T, float>)

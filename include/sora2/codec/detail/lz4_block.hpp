@@ -23,10 +23,14 @@ enum class lz4_stop : std::uint8_t {
   when_full,     ///< as above, or as soon as the output is full, whatever follows
 };
 
-/// Slot of four bytes in a table of 2^bits.
-SORA2_HD constexpr std::uint32_t lz4_hash(std::uint32_t four_bytes, std::uint32_t bits)
+inline constexpr std::uint32_t lz4_hash_factor = 2654435761u;
+
+/// Slot in a table of 2^bits for the first `hash_bytes` of eight bytes.
+SORA2_HD constexpr std::uint32_t lz4_hash(std::uint64_t eight_bytes, std::uint32_t hash_bytes,
+                                          std::uint32_t bits)
 {
-  return (four_bytes * 2654435761u) >> (32 - bits);
+  return static_cast<std::uint32_t>(((eight_bytes << (64 - 8 * hash_bytes)) * lz4_hash_factor) >>
+                                    (64 - bits));
 }
 
 /// Bytes that follow a half token for `length`.

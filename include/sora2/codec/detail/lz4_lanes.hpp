@@ -173,6 +173,22 @@ struct lz4_source {
   }
 };
 
+/// Slots in the table for the bytes at 32 places, of which `four` are given: lz4_hash in 32-bit arithmetic.
+SORA2_TWO_SIDED
+template <auto Config, warp_context Warp>
+SORA2_HD SORA2_INLINE lanes<std::uint32_t, Warp>
+lz4_slots(Warp const& w, lz4_source const& source, lanes<std::uint32_t, Warp> const& place,
+          lanes<std::uint32_t, Warp> const& four, lane_mask<Warp> const& chosen)
+{
+  using uints = lanes<std::uint32_t, Warp>;
+  static_assert(Config.hash_bytes == 4 || Config.hash_bytes == 5);
+  uints high = four * uints(lz4_hash_factor);
+  if constexpr (Config.hash_bytes == 5)
+    high = mul_hi(four << 24, uints(lz4_hash_factor)) +
+           ((four >> 8) | source.byte_at(w, place + 4u, chosen) << 24) * uints(lz4_hash_factor);
+  return high >> (32 - Config.hash_bits);
+}
+
 /// Writes the extension bytes of a half token and gives the place behind them.
 SORA2_TWO_SIDED
 template <warp_context Warp>
@@ -192,12 +208,12 @@ SORA2_HD SORA2_INLINE std::byte* lz4_write_length(Warp const& w, std::byte* to, 
 
 /// Encodes as lz4_encode_scalar does.
 SORA2_TWO_SIDED
-template <std::uint32_t HashBits, std::uint32_t SkipBits, warp_context Warp, class Slot>
+template <auto Config, warp_context Warp, class Slot>
 SORA2_HD SORA2_INLINE result<std::size_t>
 lz4_encode_lanes(Warp const& w, Slot* table, view<std::byte const> in, view<std::byte> out,
-                 std::uint32_t acceleration, view<std::byte const> dictionary, bool has_dictionary)
+                 view<std::byte const> dictionary, bool has_dictionary)
 {
-  static_assert(SkipBits >= 5, "all lanes of a batch are one step apart");
+  static_assert(Config.skip_bits >= 5, "all lanes of a batch are one step apart");
   using uints = lanes<std::uint32_t, Warp>;
   auto const lane = w.lane();
   lz4_source const source{dictionary, in};
@@ -213,13 +229,14 @@ lz4_encode_lanes(Warp const& w, Slot* table, view<std::byte const> in, view<std:
     std::uint32_t at = has_dictionary ? before : before + 1;
     for (;;) {
       std::uint32_t hits = 0, match = 0;
-      for (std::uint32_t probe = acceleration << SkipBits; at <= last_start; probe += 32) {
-        std::uint32_t const step = probe >> SkipBits;
+      for (std::uint32_t probe = Config.acceleration << Config.skip_bits; at <= last_start;
+           probe += 32) {
+        std::uint32_t const step = probe >> Config.skip_bits;
         uints const place = at + lane * step;
         auto const inside = place <= last_start;
         uints const bytes = source.four_at(w, place, inside);
-        uints const slot = (bytes * 2654435761u) >> (32 - HashBits);
-        uints const twin = w.previous_equal(select(inside, slot, lane + (1u << HashBits)));
+        uints const slot = lz4_slots<Config>(w, source, place, bytes, inside);
+        uints const twin = w.previous_equal(select(inside, slot, lane + (1u << Config.hash_bits)));
         uints const stored = w.template gather<std::uint32_t>(table, slot, inside, 0u);
         uints const last_seen = select(twin < 32u, at + twin * step, stored);
         uints const offset = (place - last_seen) & lz4_reach;
@@ -282,8 +299,8 @@ lz4_encode_lanes(Warp const& w, Slot* table, view<std::byte const> in, view<std:
       // The place two before the next probe; one lane does it.
       auto const one = lane == 0u;
       uints const place = uints(at - 2);
-      w.scatter(table, (source.four_at(w, place, one) * 2654435761u) >> (32 - HashBits), place,
-                one);
+      w.scatter(table, lz4_slots<Config>(w, source, place, source.four_at(w, place, one), one),
+                place, one);
       w.sync();
     }
   }

@@ -1,6 +1,7 @@
 /// LZ4 blocks on one CPU core: the fast twin of lz4_lanes.hpp, with the same bytes and verdicts.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,6 +11,11 @@
 #include <sora2/core/macros.hpp>
 #include <sora2/core/result.hpp>
 #include <sora2/core/view.hpp>
+#include <sora2/simt/avx2_warp.hpp>
+
+namespace sora2 {
+struct avx512_warp;
+}
 
 namespace sora2::detail {
 
@@ -22,7 +28,7 @@ SORA2_INLINE void lz4_copy(std::byte* to, std::byte const* from)
 }
 
 /// Adds the extension bytes at `ip`. False when they run into the end of the input.
-inline bool lz4_read_length(std::byte const*& ip, std::byte const* end, std::size_t& length)
+SORA2_INLINE bool lz4_read_length(std::byte const*& ip, std::byte const* end, std::size_t& length)
 {
   std::uint32_t b;
   do {
@@ -33,59 +39,69 @@ inline bool lz4_read_length(std::byte const*& ip, std::byte const* end, std::siz
   return true;
 }
 
-/// Repeats the `offset` bytes before `op`; writes `length` bytes and no more.
-inline void lz4_repeat_exactly(std::byte* op, std::size_t offset, std::size_t length)
+// What the fast loop below may touch beyond its cursors: a token, 16 bytes of literals and an offset are read; a run of
+// literals, of at most 14 bytes, and a match, of at most 18, are written in pieces of up to 16 bytes.
+inline constexpr std::ptrdiff_t lz4_input_margin = 20, lz4_output_margin = 64;
+
+/// For a period of n < 8 bytes: how to fill eight bytes with it, and how far whole periods reach in them.
+struct lz4_period {
+  std::uint64_t mask, factor;
+  std::size_t reach;
+};
+inline constexpr lz4_period lz4_periods[8] = {
+    {0, 0, 8},
+    {0xFF, 0x0101010101010101, 8},
+    {0xFFFF, 0x0001000100010001, 8},
+    {0xFFFFFF, 0x0001000001000001, 6},
+    {0xFFFFFFFF, 0x0000000100000001, 8},
+    {0xFFFFFFFFFF, 0x0000010000000001, 5},
+    {0xFFFFFFFFFFFF, 0x0001000000000001, 6},
+    {0xFFFFFFFFFFFFFF, 0x0100000000000001, 7},
+};
+
+/// Repeats the `offset` bytes before `to`, 1..15, over `length` bytes; writes up to 16 more. No byte that is written
+/// here is read again here: such reads wait until the writes have left the store buffer.
+SORA2_INLINE void lz4_repeat_short(std::byte* to, std::size_t offset, std::size_t length)
 {
-  std::byte const* const from = op - offset;
+  std::byte* const end = to + length;
+  if (offset < 8) {
+    lz4_period const& p = lz4_periods[offset];
+    std::uint64_t const filled = (load_le<std::uint64_t>(to - offset) & p.mask) * p.factor;
+    do {
+      store_le(to, filled);
+      store_le(to + p.reach, filled);
+      to += 2 * p.reach;
+    } while (to < end);
+  } else {
+    // Each piece is right for its first `offset` bytes, and the next one is written over the others.
+    std::byte piece[16];
+    std::memcpy(piece, to - offset, 16);
+    do {
+      std::memcpy(to, piece, 16);
+      to += offset;
+    } while (to < end);
+  }
+}
+
+/// Repeats the `offset` bytes before `to`; writes `length` bytes and no more.
+SORA2_INLINE void lz4_repeat_exactly(std::byte* to, std::size_t offset, std::size_t length)
+{
+  std::byte const* const from = to - offset;
+  if (length < 32) {
+    for (std::size_t i = 0; i < length; ++i) to[i] = from[i];
+    return;
+  }
   while (length != 0) {
-    std::size_t const n = least(static_cast<std::size_t>(op - from), length);
-    std::memcpy(op, from, n);
-    op += n;
+    std::size_t const n = least(static_cast<std::size_t>(to - from), length);
+    std::memcpy(to, from, n);
+    to += n;
     length -= n;
   }
 }
 
-// How far one iteration of the fast loop may read and write past its cursors.
-inline constexpr std::ptrdiff_t lz4_input_margin = 40, lz4_output_margin = 80;
-
-/// For an offset below 16: the largest multiple of it that fits 16 bytes.
-inline constexpr std::uint8_t lz4_stride[16] = {0,  16, 16, 15, 16, 15, 12, 14,
-                                                16, 9,  10, 11, 12, 13, 14, 15};
-
-/// Repeats the `offset` (1..15) bytes before `op` over `length` bytes, and up to 31 more.
-SORA2_INLINE void lz4_repeat_short(std::byte* op, std::size_t offset, std::size_t length)
-{
-  static constexpr std::uint8_t ahead[8] = {0, 1, 2, 1, 0, 4, 4, 4};
-  static constexpr std::int8_t behind[8] = {0, 0, 0, -1, -4, 1, 2, 3};
-  std::byte const* from = op - offset;
-  std::byte* const end = op + length;
-  if (offset < 8) {
-    op[0] = from[0];
-    op[1] = from[1];
-    op[2] = from[2];
-    op[3] = from[3];
-    from += ahead[offset];
-    lz4_copy<4>(op + 4, from);
-    from -= behind[offset];
-    lz4_copy<8>(op + 8, from);
-  } else {
-    lz4_copy<8>(op, from);
-    lz4_copy<8>(op + 8, from + 8);
-  }
-  if (length <= 16) return;
-  std::byte pattern[16];
-  std::memcpy(pattern, op, 16);
-  std::size_t const stride = lz4_stride[offset];
-  op += stride;
-  do {
-    std::memcpy(op, pattern, 16);
-    op += stride;
-  } while (op < end);
-}
-
 /// Decodes and gives the number of bytes made. Bytes of `out` behind those may have been overwritten.
-inline result<std::size_t> lz4_decode_scalar(view<std::byte const> in, view<std::byte> out,
-                                             view<std::byte const> dictionary, lz4_stop stop)
+SORA2_INLINE result<std::size_t> lz4_decode_body(view<std::byte const> in, view<std::byte> out,
+                                                 view<std::byte const> dictionary, lz4_stop stop)
 {
   if (in.size == 0) return status::corrupt_input;
   dictionary = lz4_reachable(dictionary);
@@ -94,98 +110,112 @@ inline result<std::size_t> lz4_decode_scalar(view<std::byte const> in, view<std:
   std::byte* op = out.data;
   std::byte* const out_end = out.data + out.size;
 
-  // Whole sequences with room to spare on both sides. Whatever is out of the ordinary goes, from its
-  // token on, to the careful loop below, which alone reports errors.
-  while (in_end - ip > lz4_input_margin && out_end - op > lz4_output_margin) {
-    std::byte const* const sequence = ip;
-    std::byte* const literals_at = op;
-    std::uint32_t const token = static_cast<std::uint32_t>(*ip++);
-    std::size_t literals = token >> 4;
-    if (literals != lz4_length_mask) [[likely]] {
-      lz4_copy<16>(op, ip);
-      ip += literals;
-      op += literals;
-    } else {
-      if (!lz4_read_length(ip, in_end, literals) ||
-          in_end - ip < static_cast<std::ptrdiff_t>(literals) + lz4_input_margin ||
-          out_end - op < static_cast<std::ptrdiff_t>(literals) + lz4_output_margin) {
+  // Whole sequences with room to spare on both sides. Whatever is out of the ordinary goes, from its token on, to the
+  // careful loop below, which alone reports errors. What limits the speed is the way from one token to the next, so the
+  // next token is read as soon as its place is known.
+  if (in_end - ip > lz4_input_margin && out_end - op > lz4_output_margin) {
+    std::byte const* const in_fast = in_end - lz4_input_margin;
+    std::byte* const out_fast = out_end - lz4_output_margin;
+    std::size_t token = static_cast<std::size_t>(*ip);
+    do {
+      std::byte const* const sequence = ip;
+      std::byte* const sequence_to = op;
+      std::size_t literals = token >> 4;
+      ++ip;
+      if (literals != lz4_length_mask) [[likely]] {
+        lz4_copy<16>(op, ip);
+        op += literals;
+        ip += literals;
+      } else {
+        std::size_t const more = static_cast<std::size_t>(*ip++);
+        literals += more;
+        bool const whole = more != 255 || lz4_read_length(ip, in_end, literals);
+        std::size_t const left = static_cast<std::size_t>(in_end - ip);
+        std::size_t const room = static_cast<std::size_t>(out_end - op);
+        if (!whole || literals + 64 > left || literals + lz4_output_margin > room) {
+          if (whole && literals == left && literals <= room) {
+            std::memcpy(op, ip, literals);
+            return static_cast<std::size_t>(op - out.data) + literals;
+          }
+          ip = sequence;
+          break;
+        }
+        std::byte* to = op;
+        std::byte const* from = ip;
+        op += literals;
+        ip += literals;
+        do {
+          lz4_copy<64>(to, from);
+          to += 64;
+          from += 64;
+        } while (to < op);
+      }
+      std::size_t const offset = load_le<std::uint16_t>(ip);
+      std::size_t length = token & lz4_length_mask;
+      if (offset - 1 >= static_cast<std::size_t>(op - out.data)) [[unlikely]] {
         ip = sequence;
+        op = sequence_to;
         break;
       }
-      std::byte* const end = op + literals;
-      std::byte const* from = ip;
-      do {
-        lz4_copy<32>(op, from);
-        op += 32;
-        from += 32;
-      } while (op < end);
-      op = end;
-      ip += literals;
-    }
-    std::size_t const offset = load_le<std::uint16_t>(ip);
-    ip += 2;
-    std::size_t length = token & lz4_length_mask;
-    if (offset - 1 >= static_cast<std::size_t>(op - out.data)) {
-      ip = sequence;
-      op = literals_at;
-      break;
-    }
-    if (length != lz4_length_mask) [[likely]] {
-      length += lz4_least_match;
-      if (offset >= 16) [[likely]] {
-        lz4_copy<16>(op, op - offset);
-        lz4_copy<4>(op + 16, op - offset + 16);
-      } else
-        lz4_repeat_short(op, offset, length);
-      op += length;
-      continue;
-    }
-    if (!lz4_read_length(ip, in_end, length) ||
-        out_end - op < static_cast<std::ptrdiff_t>(length + lz4_least_match) + lz4_output_margin) {
-      ip = sequence;
-      op = literals_at;
-      break;
-    }
-    length += lz4_least_match;
-    if (offset >= 16) [[likely]] {
-      std::byte* const end = op + length;
+      std::byte* to = op;
       std::byte const* from = op - offset;
-      if (offset >= 32) {
-        do {
-          lz4_copy<32>(op, from);
-          op += 32;
-          from += 32;
-        } while (op < end);
-      } else {
-        do {
-          lz4_copy<16>(op, from);
-          lz4_copy<16>(op + 16, from + 16);
-          op += 32;
-          from += 32;
-        } while (op < end);
+      if (length != lz4_length_mask) [[likely]] {
+        token = static_cast<std::size_t>(ip[2]);
+        ip += 2;
+        length += lz4_least_match;
+        op += length;
+        if (offset >= 8) [[likely]] {
+          lz4_copy<8>(to, from);
+          lz4_copy<8>(to + 8, from + 8);
+          lz4_copy<2>(to + 16, from + 16);
+        } else
+          lz4_repeat_short(to, offset, length);
+        continue;
       }
-      op = end;
-    } else {
-      lz4_repeat_short(op, offset, length);
+      std::size_t const more = static_cast<std::size_t>(ip[2]);
+      ip += 3;
+      length += more + lz4_least_match;
+      if ((more == 255 && !lz4_read_length(ip, in_end, length)) ||
+          length + lz4_output_margin > static_cast<std::size_t>(out_end - op)) {
+        ip = sequence;
+        op = sequence_to;
+        break;
+      }
       op += length;
-    }
+      if (offset >= 16) [[likely]] {
+        do {
+          lz4_copy<16>(to, from);
+          lz4_copy<16>(to + 16, from + 16);
+          to += 32;
+          from += 32;
+        } while (to < op);
+      } else
+        lz4_repeat_short(to, offset, length);
+      if (ip >= in_fast) break;
+      token = static_cast<std::size_t>(*ip);
+    } while (ip < in_fast && op < out_fast);
   }
 
   for (;;) {
     if (ip == in_end) return status::corrupt_input;
-    std::uint32_t const token = static_cast<std::uint32_t>(*ip++);
+    std::size_t const token = static_cast<std::size_t>(*ip++);
     std::size_t literals = token >> 4;
     if (literals == lz4_length_mask && !lz4_read_length(ip, in_end, literals))
       return status::corrupt_input;
+    std::size_t const left = static_cast<std::size_t>(in_end - ip);
     std::size_t room = static_cast<std::size_t>(out_end - op);
     bool full = stop == lz4_stop::when_full && literals >= room;
     if (full) literals = room;
-    if (literals > static_cast<std::size_t>(in_end - ip)) return status::corrupt_input;
+    if (literals > left) return status::corrupt_input;
     if (literals > room) return status::output_too_small;
-    if (literals != 0) std::memcpy(op, ip, literals);
+    if (literals <= 16 && left >= 16 && room >= 16)
+      lz4_copy<16>(op, ip);
+    else if (literals != 0)
+      std::memcpy(op, ip, literals);
     if (full) return out.size;
     ip += literals;
     op += literals;
+    room -= literals;
     if (ip == in_end) return static_cast<std::size_t>(op - out.data);
 
     if (in_end - ip < 2) return status::corrupt_input;
@@ -197,7 +227,6 @@ inline result<std::size_t> lz4_decode_scalar(view<std::byte const> in, view<std:
     length += lz4_least_match;
     std::size_t const made = static_cast<std::size_t>(op - out.data);
     if (offset == 0 || offset > made + dictionary.size) return status::corrupt_input;
-    room -= literals;
     full = stop == lz4_stop::when_full && length >= room;
     if (full) length = room;
     if (length > room) return status::output_too_small;
@@ -213,20 +242,64 @@ inline result<std::size_t> lz4_decode_scalar(view<std::byte const> in, view<std:
   }
 }
 
-/// Number of equal bytes at a and b, at most `limit`.
-SORA2_INLINE std::size_t lz4_equal_bytes(std::byte const* a, std::byte const* b, std::size_t limit)
+[[gnu::noinline]] inline result<std::size_t> lz4_decode_portable(view<std::byte const> in,
+                                                                 view<std::byte> out,
+                                                                 view<std::byte const> dictionary,
+                                                                 lz4_stop stop)
+{
+  return lz4_decode_body(in, out, dictionary, stop);
+}
+#if defined(__x86_64__)
+/// The same with wider copies.
+[[gnu::noinline]] SORA2_TARGET_AVX2 inline result<std::size_t>
+lz4_decode_avx2(view<std::byte const> in, view<std::byte> out, view<std::byte const> dictionary,
+                lz4_stop stop)
+{
+  return lz4_decode_body(in, out, dictionary, stop);
+}
+#endif
+
+template <class Warp>
+SORA2_INLINE result<std::size_t> lz4_decode_scalar(view<std::byte const> in, view<std::byte> out,
+                                                   view<std::byte const> dictionary, lz4_stop stop)
+{
+#if defined(__x86_64__)
+  if constexpr (std::same_as<Warp, avx2_warp> || std::same_as<Warp, avx512_warp>)
+    return lz4_decode_avx2(in, out, dictionary, stop);
+#endif
+  return lz4_decode_portable(in, out, dictionary, stop);
+}
+
+/// Length of the common start of a and b, at most `limit`.
+SORA2_INLINE std::size_t lz4_common(std::byte const* a, std::byte const* b, std::size_t limit)
 {
   std::size_t n = 0;
-  while (n + 8 <= limit) {
+  for (; n + 8 <= limit; n += 8) {
     std::uint64_t const difference = load_le<std::uint64_t>(a + n) ^ load_le<std::uint64_t>(b + n);
     if (difference != 0) return n + static_cast<std::size_t>(__builtin_ctzll(difference) >> 3);
-    n += 8;
   }
   while (n < limit && a[n] == b[n]) ++n;
   return n;
 }
+/// Length of the common end of what lies before a and b, at most `limit`; `safe` bytes before both can be read.
+SORA2_INLINE std::size_t lz4_common_end(std::byte const* a, std::byte const* b, std::size_t limit,
+                                        std::size_t safe)
+{
+  std::size_t n = 0;
+  for (; n + 8 <= safe; n += 8) {
+    std::uint64_t const difference =
+        load_le<std::uint64_t>(a - n - 8) ^ load_le<std::uint64_t>(b - n - 8);
+    if (difference != 0)
+      return least(n + static_cast<std::size_t>(__builtin_clzll(difference) >> 3), limit);
+    if (n + 8 >= limit) return limit;
+  }
+  while (n < limit &&
+         a[-1 - static_cast<std::ptrdiff_t>(n)] == b[-1 - static_cast<std::ptrdiff_t>(n)])
+    ++n;
+  return n;
+}
 
-/// Writes the extension bytes of a half token.
+/// Writes the extension bytes of a half token and gives the place behind them.
 SORA2_INLINE std::byte* lz4_write_length(std::byte* op, std::size_t length)
 {
   if (length < lz4_length_mask) return op;
@@ -240,98 +313,112 @@ SORA2_INLINE std::byte* lz4_write_length(std::byte* op, std::size_t length)
   return op;
 }
 
-/// Enters the positions of a dictionary; those in front win over none, later ones over earlier ones.
-template <std::uint32_t HashBits>
+/// Enters the places of a dictionary; later ones replace earlier ones.
+template <auto Config>
 inline void lz4_index_dictionary(view<std::byte const> dictionary, std::uint16_t* table)
 {
-  std::memset(table, 0, sizeof(std::uint16_t) << HashBits);
-  for (std::size_t at = 0; at + lz4_least_match <= dictionary.size; ++at)
-    table[lz4_hash(load_le<std::uint32_t>(dictionary.data + at), HashBits)] =
-        static_cast<std::uint16_t>(at);
+  std::memset(table, 0, sizeof(std::uint16_t) << Config.hash_bits);
+  for (std::size_t at = 0; at + 8 <= dictionary.size; ++at)
+    table[lz4_hash(load_le<std::uint64_t>(dictionary.data + at), Config.hash_bytes,
+                   Config.hash_bits)] = static_cast<std::uint16_t>(at);
 }
 
-/// Encodes `in` behind `dictionary` (at most lz4_reach bytes). The table holds the low 16 bits of the
-/// last position with each hash, counted from the start of the dictionary, and comes filled for it.
-template <std::uint32_t HashBits, std::uint32_t SkipBits, bool HasDictionary>
-inline result<std::size_t> lz4_encode_scalar(std::uint16_t* table, view<std::byte const> in,
-                                             view<std::byte> out, std::uint32_t acceleration,
-                                             view<std::byte const> dictionary)
+/// Encodes `in` behind `dictionary` (at most lz4_reach bytes). The table holds the low 16 bits of the last place with
+/// each hash, counted from the start of the dictionary, and comes filled for it.
+template <auto Config, bool HasDictionary>
+[[gnu::noinline]] inline result<std::size_t>
+lz4_encode_scalar(std::uint16_t* table, view<std::byte const> in, view<std::byte> out,
+                  view<std::byte const> dictionary)
 {
   std::byte const* const begin = in.data;
-  std::byte const* anchor = begin;
   std::byte* op = out.data;
   std::byte* const out_end = out.data + out.size;
   std::size_t const before = HasDictionary ? dictionary.size : 0;
+  auto const slot_of = [](std::uint64_t bytes) {
+    return lz4_hash(bytes, Config.hash_bytes, Config.hash_bits);
+  };
+  std::size_t anchor = 0;
 
   if (in.size > lz4_last_start) {
-    std::byte const* const last_start = in.end() - lz4_last_start;
-    std::byte const* const match_end = in.end() - lz4_last_literals;
-    std::byte const* ip = HasDictionary ? begin : begin + 1;
+    std::size_t const last_start = in.size - lz4_last_start,
+                      match_end = in.size - lz4_last_literals;
+    std::size_t at = HasDictionary ? 0 : 1;
     for (;;) {
       std::byte const* match = nullptr;
       std::size_t offset = 0;
-      for (std::uint32_t probe = acceleration << SkipBits; ip <= last_start;
-           ip += probe++ >> SkipBits) {
-        std::uint32_t const bytes = load_le<std::uint32_t>(ip);
-        std::uint32_t const slot = lz4_hash(bytes, HashBits);
-        std::uint16_t const at =
-            static_cast<std::uint16_t>(static_cast<std::size_t>(ip - begin) + before);
-        offset = static_cast<std::uint16_t>(at - table[slot]);
-        table[slot] = at;
-        std::size_t const made = static_cast<std::size_t>(ip - begin);
-        std::byte const* candidate;
-        if (HasDictionary && offset > made) {
-          if (offset - made < lz4_least_match)
-            continue;  // would run from the dictionary into the input
-          candidate = dictionary.end() - (offset - made);
-        } else
-          candidate = ip - offset;
-        if (load_le<std::uint32_t>(candidate) == bytes && offset != 0) {
+      for (std::size_t probe = std::size_t{Config.acceleration} << Config.skip_bits;
+           at <= last_start; at += probe++ >> Config.skip_bits) {
+        std::uint64_t const bytes = load_le<std::uint64_t>(begin + at);
+        std::uint16_t& slot = table[slot_of(bytes)];
+        offset = (at + before - slot) & lz4_reach;
+        slot = static_cast<std::uint16_t>(at + before);
+        std::byte const* candidate = begin + (at - offset);
+        if constexpr (HasDictionary) {
+          if (offset > at) {
+            if (offset - at < lz4_least_match)
+              continue;  // would run from the dictionary into the input
+            candidate = dictionary.end() - (offset - at);
+          }
+        }
+        if (load_le<std::uint32_t>(candidate) == static_cast<std::uint32_t>(bytes) && offset != 0)
+            [[unlikely]] {
           match = candidate;
           break;
         }
       }
       if (match == nullptr) break;
 
-      bool const in_dictionary = HasDictionary && offset > static_cast<std::size_t>(ip - begin);
-      std::byte const* const floor = in_dictionary ? dictionary.data : begin;
-      std::byte const* start = ip;
-      while (start > anchor && match > floor && start[-1] == match[-1]) --start, --match;
-      std::size_t length = static_cast<std::size_t>(ip - start) + lz4_least_match;
-      std::size_t const limit = static_cast<std::size_t>(match_end - start);
+      bool const in_dictionary = HasDictionary && offset > at;
+      std::size_t const safe =
+          static_cast<std::size_t>(match - (in_dictionary ? dictionary.data : begin));
+      std::size_t const back =
+          lz4_common_end(begin + at, match, least(at - anchor, safe), least(at, safe));
+      std::size_t length = lz4_least_match;
       if (in_dictionary) {
         std::size_t const rest = static_cast<std::size_t>(dictionary.end() - match);
-        length += lz4_equal_bytes(start + length, match + length, least(limit, rest) - length);
-        if (length == rest) length += lz4_equal_bytes(start + length, begin, limit - length);
+        length +=
+            lz4_common(begin + at + length, match + length, least(match_end - at, rest) - length);
+        if (length == rest)
+          length += lz4_common(begin + at + length, begin, match_end - at - length);
       } else
-        length += lz4_equal_bytes(start + length, match + length, limit - length);
+        length += lz4_common(begin + at + length, match + length, match_end - at - length);
 
-      std::size_t const literals = static_cast<std::size_t>(start - anchor);
-      std::size_t const code = length - lz4_least_match;
-      if (static_cast<std::size_t>(out_end - op) <
-          3 + lz4_extension(literals) + literals + lz4_extension(code))
-        return status::output_too_small;
-      *op++ = static_cast<std::byte>(least<std::size_t>(literals, lz4_length_mask) << 4 |
-                                     least<std::size_t>(code, lz4_length_mask));
-      op = lz4_write_length(op, literals);
-      std::memcpy(op, anchor, literals);
-      op += literals;
-      store_le(op, static_cast<std::uint16_t>(offset));
-      op = lz4_write_length(op + 2, code);
-      ip = anchor = start + length;
-      if (ip > last_start) break;
-      table[lz4_hash(load_le<std::uint32_t>(ip - 2), HashBits)] =
-          static_cast<std::uint16_t>(static_cast<std::size_t>(ip - 2 - begin) + before);
+      std::size_t const literals = at - back - anchor, code = back + length - lz4_least_match;
+      std::size_t const room = static_cast<std::size_t>(out_end - op);
+      std::byte const* const from = begin + anchor;
+      at = anchor = at + length;
+      if (literals < lz4_length_mask && code < lz4_length_mask && room >= 19) [[likely]] {
+        *op++ = static_cast<std::byte>(literals << 4 | code);
+        // No overrun of the input: 12 bytes follow the start of a match.
+        lz4_copy<8>(op, from);
+        if (literals > 8) lz4_copy<8>(op + 8, from + 8);
+        op += literals;
+        store_le(op, static_cast<std::uint16_t>(offset));
+        op += 2;
+      } else {
+        if (room < 3 + lz4_extension(literals) + literals + lz4_extension(code))
+          return status::output_too_small;
+        *op++ = static_cast<std::byte>(least<std::size_t>(literals, lz4_length_mask) << 4 |
+                                       least<std::size_t>(code, lz4_length_mask));
+        op = lz4_write_length(op, literals);
+        std::memcpy(op, from, literals);
+        op += literals;
+        store_le(op, static_cast<std::uint16_t>(offset));
+        op = lz4_write_length(op + 2, code);
+      }
+      if (at > last_start) break;
+      table[slot_of(load_le<std::uint64_t>(begin + at - 2))] =
+          static_cast<std::uint16_t>(at - 2 + before);
     }
   }
 
-  std::size_t const literals = static_cast<std::size_t>(in.end() - anchor);
+  std::size_t const literals = in.size - anchor;
   if (static_cast<std::size_t>(out_end - op) < 1 + lz4_extension(literals) + literals)
     return status::output_too_small;
   *op++ = static_cast<std::byte>(least<std::size_t>(literals, lz4_length_mask) << 4);
   op = lz4_write_length(op, literals);
-  if (literals != 0) std::memcpy(op, anchor, literals);
-  return static_cast<std::size_t>(op + literals - out.data);
+  if (literals != 0) std::memcpy(op, begin + anchor, literals);
+  return static_cast<std::size_t>(op - out.data) + literals;
 }
 
 }  // namespace sora2::detail

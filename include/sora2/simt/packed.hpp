@@ -134,7 +134,7 @@ template <int Bits, lane_type T, detail::vector_warp_type Warp>
 [[nodiscard]] SORA2_INLINE lanes<T, Warp> load_packed(Warp const& w, std::byte const* p,
                                                       std::uint32_t n)
 {
-  std::byte room[4 * Bits] = {};
+  std::byte room[std::size_t(4 * Bits)] = {};
   if (n < 32) {
     std::memcpy(room, p, packed_bytes<Bits>(n));
     p = room;
@@ -151,7 +151,7 @@ template <int Bits, lane_type T, detail::vector_warp_type Warp>
 SORA2_INLINE void store_packed(Warp const& w, std::byte* p, std::uint32_t n,
                                lanes<T, Warp> const& x)
 {
-  std::byte room[4 * Bits];
+  std::byte room[std::size_t(4 * Bits)];
   std::byte* const to = n < 32 ? room : p;
   lanes<T, Warp> const y = n < 32 ? select(w.lane() < n, x, T{0}) : x;
   detail::pack_part<Bits, T>(to, y.a);

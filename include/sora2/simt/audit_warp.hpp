@@ -266,6 +266,14 @@ struct lanes<T, audit_warp> {
 #undef SORA2_LANES_BITWISE
 #undef SORA2_LANES_COMPARE
 
+  /// Correctly rounded.
+  friend lanes operator/(lanes const& x, lanes const& y)
+    requires std::same_as<T, float>
+  {
+    lanes r;
+    for (int i = 0; i < 32; ++i) r.at[i] = x.at[i] / y.at[i];
+    return r;
+  }
   friend lanes operator-(lanes const& x)
   {
     lanes r;
@@ -441,6 +449,15 @@ struct audit_warp {
     }
   }
 
+  /// The chosen lanes name different places: others are reported as two writers.
+  template <class U, class T>
+  void scatter_distinct(U* p, uints const& at, lanes<T, audit_warp> const& x,
+                        mask const& chosen) const
+  {
+    for (std::uint8_t i = 0; i < 32; ++i)
+      if (chosen.bits >> i & 1u) write(p + at.at[i], x.at[i], i);
+  }
+
   template <class T>
   [[nodiscard]] lanes<T, audit_warp> shuffle(lanes<T, audit_warp> const& x, uints const& from) const
   {
@@ -490,6 +507,16 @@ struct audit_warp {
       r.at[i] = static_cast<T>(total);
       total += static_cast<std::uint32_t>(x.at[i]);
     }
+    return r;
+  }
+
+  /// Lane i gets the highest lane below i with the same value, or 32 where there is none.
+  [[nodiscard]] uints previous_equal(uints const& x) const
+  {
+    uints r(32u);
+    for (std::uint32_t i = 0; i < 32; ++i)
+      for (std::uint32_t j = 0; j < i; ++j)
+        if (x.at[j] == x.at[i]) r.at[i] = j;
     return r;
   }
 

@@ -53,24 +53,28 @@ SORA2_TARGET_AVX512 inline v16<float> from_floats(__m512 const& x)
 
 /// All lanes, for the masked forms of intrinsics. g++ 12 implements the unmasked ones with a variable that is never set,
 /// and warns about it wherever they are inlined into a user's code.
-inline constexpr __mmask16 all16 = 0xFFFF;
-inline constexpr __mmask8 all8 = 0xFF;
+SORA2_INLINE __mmask16 all16() { return 0xFFFF; }
+SORA2_INLINE __mmask8 all8() { return 0xFF; }
 
-/// A product that no compiler fuses with an addition around it.
+/// A product that no compiler fuses with an addition around it. Without optimisation g++ has a macro for the intrinsic,
+/// whose conversion of the mask it warns about.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
 SORA2_TARGET_AVX512 inline v16<float> product_of(v16<float> const& x, v16<float> const& y)
 {
-  return from_floats(_mm512_maskz_mul_round_ps(detail::all16, floats_of(x), floats_of(y),
+  return from_floats(_mm512_maskz_mul_round_ps(detail::all16(), floats_of(x), floats_of(y),
                                                _MM_FROUND_CUR_DIRECTION));
 }
+#pragma GCC diagnostic pop
 SORA2_TARGET_AVX512 inline v16<std::uint32_t> mul_hi16(v16<std::uint32_t> const& x,
                                                        v16<std::uint32_t> const& y)
 {
   __m512i const a = words_of<std::uint32_t>(x), b = words_of<std::uint32_t>(y);
   __m512i const even =
-      _mm512_maskz_srli_epi64(detail::all8, _mm512_maskz_mul_epu32(detail::all8, a, b), 32);
+      _mm512_maskz_srli_epi64(detail::all8(), _mm512_maskz_mul_epu32(detail::all8(), a, b), 32);
   __m512i const odd =
-      _mm512_maskz_mul_epu32(detail::all8, _mm512_maskz_srli_epi64(detail::all8, a, 32),
-                             _mm512_maskz_srli_epi64(detail::all8, b, 32));
+      _mm512_maskz_mul_epu32(detail::all8(), _mm512_maskz_srli_epi64(detail::all8(), a, 32),
+                             _mm512_maskz_srli_epi64(detail::all8(), b, 32));
   return from_words<std::uint32_t>(_mm512_mask_blend_epi32(0xAAAA, even, odd));
 }
 
@@ -228,9 +232,9 @@ SORA2_TARGET_AVX512 inline lanes<std::int32_t, avx512_warp>
 round_to_int(lanes<float, avx512_warp> const& x)
 {
   return {detail::from_words<std::int32_t>(
-              _mm512_maskz_cvtps_epi32(detail::all16, detail::floats_of(x.a))),
+              _mm512_maskz_cvtps_epi32(detail::all16(), detail::floats_of(x.a))),
           detail::from_words<std::int32_t>(
-              _mm512_maskz_cvtps_epi32(detail::all16, detail::floats_of(x.b)))};
+              _mm512_maskz_cvtps_epi32(detail::all16(), detail::floats_of(x.b)))};
 }
 /// Upper half of the 64-bit product.
 SORA2_TARGET_AVX512 inline lanes<std::uint32_t, avx512_warp>
@@ -294,11 +298,12 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
                                                                         uints const& at) const
   {
     if constexpr (sizeof(U) == 4 && std::is_same_v<T, float> == std::is_same_v<U, float>)
-      return {
-          detail::from_words<T>(_mm512_mask_i32gather_epi32(
-              _mm512_setzero_si512(), detail::all16, detail::words_of<std::uint32_t>(at.a), p, 4)),
-          detail::from_words<T>(_mm512_mask_i32gather_epi32(
-              _mm512_setzero_si512(), detail::all16, detail::words_of<std::uint32_t>(at.b), p, 4))};
+      return {detail::from_words<T>(
+                  _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), detail::all16(),
+                                              detail::words_of<std::uint32_t>(at.a), p, 4)),
+              detail::from_words<T>(
+                  _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), detail::all16(),
+                                              detail::words_of<std::uint32_t>(at.b), p, 4))};
     else
       return base::template gather<T>(p, at);
   }
@@ -337,9 +342,9 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
     __m512i const from =
         detail::words_of<std::uint32_t>(lane().a ^ static_cast<std::uint32_t>(bits & 15));
     return {detail::from_words<T>(
-                _mm512_maskz_permutexvar_epi32(detail::all16, from, detail::words_of<T>(y.a))),
+                _mm512_maskz_permutexvar_epi32(detail::all16(), from, detail::words_of<T>(y.a))),
             detail::from_words<T>(
-                _mm512_maskz_permutexvar_epi32(detail::all16, from, detail::words_of<T>(y.b)))};
+                _mm512_maskz_permutexvar_epi32(detail::all16(), from, detail::words_of<T>(y.b)))};
   }
 
   [[nodiscard]] SORA2_INLINE std::uint32_t ballot(mask const& m) const
@@ -416,11 +421,11 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
   {
     if constexpr (std::is_same_v<U, float16>)
       return detail::from_floats(
-          _mm512_maskz_cvtph_ps(detail::all16, _mm256_maskz_loadu_epi16(m, p)));
+          _mm512_maskz_cvtph_ps(detail::all16(), _mm256_maskz_loadu_epi16(m, p)));
     else if constexpr (std::is_same_v<U, bfloat16>)
       return detail::from_words<float>(_mm512_maskz_slli_epi32(
-          detail::all16, _mm512_maskz_cvtepu16_epi32(detail::all16, _mm256_maskz_loadu_epi16(m, p)),
-          16));
+          detail::all16(),
+          _mm512_maskz_cvtepu16_epi32(detail::all16(), _mm256_maskz_loadu_epi16(m, p)), 16));
     else if constexpr (std::is_same_v<T, float> && !std::is_same_v<U, float>) {
       using integer =
           std::conditional_t<std::is_same_v<U, std::uint32_t>, std::uint32_t, std::int32_t>;
@@ -430,13 +435,13 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
     else if constexpr (sizeof(U) == 2) {
       __m256i const raw = _mm256_maskz_loadu_epi16(m, p);
       return detail::from_words<T>(std::is_signed_v<U>
-                                       ? _mm512_maskz_cvtepi16_epi32(detail::all16, raw)
-                                       : _mm512_maskz_cvtepu16_epi32(detail::all16, raw));
+                                       ? _mm512_maskz_cvtepi16_epi32(detail::all16(), raw)
+                                       : _mm512_maskz_cvtepu16_epi32(detail::all16(), raw));
     } else {
       __m128i const raw = _mm_maskz_loadu_epi8(m, p);
       return detail::from_words<T>(std::is_signed_v<U>
-                                       ? _mm512_maskz_cvtepi8_epi32(detail::all16, raw)
-                                       : _mm512_maskz_cvtepu8_epi32(detail::all16, raw));
+                                       ? _mm512_maskz_cvtepi8_epi32(detail::all16(), raw)
+                                       : _mm512_maskz_cvtepu8_epi32(detail::all16(), raw));
     }
   }
   template <class U, class T>
@@ -446,7 +451,7 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
     if constexpr (std::is_same_v<U, float16>)
       _mm256_mask_storeu_epi16(
           p, m,
-          _mm512_maskz_cvtps_ph(detail::all16, detail::floats_of(x), _MM_FROUND_TO_NEAREST_INT));
+          _mm512_maskz_cvtps_ph(detail::all16(), detail::floats_of(x), _MM_FROUND_TO_NEAREST_INT));
     else if constexpr (std::is_same_v<U, bfloat16>) {
       detail::v16<std::uint32_t> const u = __builtin_bit_cast(detail::v16<std::uint32_t>, x);
       detail::v16<std::uint32_t> const rounded = (u + 0x7FFFu + ((u >> 16) & 1u)) >> 16,
@@ -456,15 +461,17 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
       _mm256_mask_storeu_epi16(
           p, m,
           _mm512_maskz_cvtepi32_epi16(
-              detail::all16, _mm512_mask_blend_epi32(nan, detail::words_of<std::uint32_t>(rounded),
-                                                     detail::words_of<std::uint32_t>(quiet))));
+              detail::all16(),
+              _mm512_mask_blend_epi32(nan, detail::words_of<std::uint32_t>(rounded),
+                                      detail::words_of<std::uint32_t>(quiet))));
     } else if constexpr (sizeof(U) == 4)
       _mm512_mask_storeu_epi32(p, m, detail::words_of<T>(x));
     else if constexpr (sizeof(U) == 2)
-      _mm256_mask_storeu_epi16(p, m,
-                               _mm512_maskz_cvtepi32_epi16(detail::all16, detail::words_of<T>(x)));
+      _mm256_mask_storeu_epi16(
+          p, m, _mm512_maskz_cvtepi32_epi16(detail::all16(), detail::words_of<T>(x)));
     else
-      _mm_mask_storeu_epi8(p, m, _mm512_maskz_cvtepi32_epi8(detail::all16, detail::words_of<T>(x)));
+      _mm_mask_storeu_epi8(p, m,
+                           _mm512_maskz_cvtepi32_epi8(detail::all16(), detail::words_of<T>(x)));
   }
 
   /// Words at p, those in `exist` only, spread over the lanes in `need`; zero elsewhere.
@@ -472,14 +479,14 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
                                                    __mmask16 need)
   {
     return _mm512_maskz_expand_epi32(
-        need, _mm512_maskz_cvtepu16_epi32(detail::all16, _mm256_maskz_loadu_epi16(exist, p)));
+        need, _mm512_maskz_cvtepu16_epi32(detail::all16(), _mm256_maskz_loadu_epi16(exist, p)));
   }
   SORA2_TARGET_AVX512 static inline void put16(std::byte* p, detail::v16<std::uint32_t> const& x,
                                                __mmask16 chosen, std::uint32_t count)
   {
     __m512i const packed = _mm512_maskz_compress_epi32(chosen, detail::words_of<std::uint32_t>(x));
     _mm256_mask_storeu_epi16(p, first(count).low,
-                             _mm512_maskz_cvtepi32_epi16(detail::all16, packed));
+                             _mm512_maskz_cvtepi32_epi16(detail::all16(), packed));
   }
 };
 

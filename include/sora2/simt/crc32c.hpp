@@ -153,7 +153,7 @@ struct crc_lane_factors {
   std::uint32_t row[32];    ///< 2^bit times x^1024
   std::uint32_t place[32];  ///< x^(32 * (32 - lane))
 };
-[[nodiscard]] constexpr crc_lane_factors make_crc_lane_factors()
+[[nodiscard]] SORA2_HD constexpr crc_lane_factors make_crc_lane_factors()
 {
   crc_lane_factors f{};
   for (int i = 0; i < 32; ++i) {

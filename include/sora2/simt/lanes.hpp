@@ -19,10 +19,11 @@ template <class T>
 concept lane_type =
     std::same_as<T, std::uint32_t> || std::same_as<T, std::int32_t> || std::same_as<T, float>;
 
-/// One T per lane: 32 in a host object, 1 in a device thread. Has + - * and, for integers, & | ^ << >> (unary - and ~ too),
-/// comparisons that give lane_mask, and these functions by argument-dependent lookup:
+/// One T per lane: 32 in a host object, 1 in a device thread. Has + - *, / for floats, & | ^ << >> for integers (which
+/// wrap; unary - and ~ too), comparisons that give lane_mask, and these functions by argument-dependent lookup:
 /// select(mask, a, b), least, greatest, abs, mul_hi (upper half of a 32 x 32 bit product), fma (one rounding),
 /// to_int / to_uint (wrap), to_lanes_float, round_to_int (nearest, ties to even; |x| < 2^31), bits_of, float_of.
+/// No product is fused with an addition, on any machine; scalars outside of lanes have no such promise.
 template <lane_type T, class Warp>
 struct lanes;
 
@@ -124,9 +125,10 @@ struct word_sink {
 /// What a codec may ask of its warp. Calls are collective: all lanes make them, with the same scalars.
 /// - lane(): 0..31 · load<T>(p): lane i reads p[i] and converts (std::uint8_t, std::int8_t, 16- and 32-bit integers,
 ///   float16, bfloat16, float) · load_n<T>(p, n, fill): lanes >= n get fill and touch no memory · store, store_n likewise
-/// - gather<T>(p, at) and gather<T>(p, at, mask, fill) · scatter(p, at, x, mask): one winner, the highest lane, on conflicts
+/// - gather<T>(p, at) and gather<T>(p, at, mask, fill), places below 2^31 · scatter(p, at, x, mask): one winner, the
+///   highest lane, on conflicts; costs a match over the warp · scatter_distinct: the same where there are no conflicts
 /// - shuffle(x, from), shuffle_xor(x, bits), broadcast(x, lane) · ballot, any, all · sum (fixed butterfly order 16, 8, 4, 2, 1),
-///   greatest_of, least_of · prefix_sum (exclusive)
+///   greatest_of, least_of · prefix_sum (exclusive; integers only)
 /// - previous_equal(x): the highest lane below with the same value, or 32; integers only
 /// - take_next(source, need): needy lanes read the next words in lane order, others get 0
 /// - put_before(sink, x, mask): chosen lanes write their low 16 bits below the cursor, in lane order
@@ -153,6 +155,7 @@ concept warp_context =
         w.template gather<std::uint32_t>(s, u)
       } -> std::same_as<lanes<std::uint32_t, W>>;
       w.scatter(s, u, u, m);
+      w.scatter_distinct(s, u, u, m);
       {
         w.shuffle(x, u)
       } -> std::same_as<lanes<float, W>>;

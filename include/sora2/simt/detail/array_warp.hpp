@@ -59,6 +59,14 @@ struct array_warp {
     }
   }
 
+  /// The chosen lanes name different places.
+  template <class U, class T>
+  SORA2_INLINE void scatter_distinct(U* p, lanes<std::uint32_t, Self> const& at,
+                                     lanes<T, Self> const& x, lane_mask<Self> const& chosen) const
+  {
+    self().scatter(p, at, x, chosen);
+  }
+
   template <class T>
   [[nodiscard]] SORA2_INLINE T broadcast(lanes<T, Self> const& x, int from) const
   {

@@ -1,10 +1,9 @@
-#include <sora2/core/result.hpp>
-#include <sora2/core/view.hpp>
+#include <sora2/codec/bulk.hpp>
+#include <sora2/codec/lz4.hpp>
 
-sora2::result<int> last_of(sora2::view<int const> numbers);
+sora2::status unpack(sora2::view<std::byte const> packed, sora2::view<std::byte> raw);
 
-sora2::result<int> last_of(sora2::view<int const> numbers)
+sora2::status unpack(sora2::view<std::byte const> packed, sora2::view<std::byte> raw)
 {
-  if (numbers.size == 0) return sora2::status::not_found;
-  return numbers[numbers.size - 1];
+  return sora2::decode<sora2::lz4<>>(packed, raw);
 }

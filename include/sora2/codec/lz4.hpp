@@ -93,7 +93,9 @@ struct lz4 {
     constexpr std::uint32_t slots = 1u << Config.hash_bits;
     if constexpr (detail::lz4_takes_scalar<Warp>) {
       std::memset(s.table, 0, sizeof s.table);
-      return detail::lz4_encode_scalar<Config, false>(s.table, in, out, {});
+      if (in.size <= 65536)
+        return detail::lz4_encode_scalar<Config, detail::lz4_input::page>(s.table, in, out, {});
+      return detail::lz4_encode_scalar<Config, detail::lz4_input::any>(s.table, in, out, {});
     } else {
       for (std::uint32_t i = 0; i < slots; i += 32)
         w.store(s.table + i, lanes<std::uint32_t, Warp>(0u));
@@ -195,7 +197,8 @@ struct lz4_primed {
     constexpr std::uint32_t slots = 1u << Config.hash_bits;
     if constexpr (detail::lz4_takes_scalar<Warp>) {
       std::memcpy(s.table, prefix.table, sizeof s.table);
-      return detail::lz4_encode_scalar<Config, true>(s.table, in, out, prefix.bytes);
+      return detail::lz4_encode_scalar<Config, detail::lz4_input::primed>(s.table, in, out,
+                                                                          prefix.bytes);
     } else {
       for (std::uint32_t i = 0; i < slots; i += 32)
         w.store(s.table + i, w.template load<std::uint32_t>(prefix.table + i));

@@ -29,8 +29,8 @@ inline constexpr std::uint32_t lz4_hash_factor = 2654435761u;
 SORA2_HD constexpr std::uint32_t lz4_hash(std::uint64_t eight_bytes, std::uint32_t hash_bytes,
                                           std::uint32_t bits)
 {
-  return static_cast<std::uint32_t>(((eight_bytes << (64 - 8 * hash_bytes)) * lz4_hash_factor) >>
-                                    (64 - bits));
+  std::uint64_t const factor = std::uint64_t{lz4_hash_factor} << (64 - 8 * hash_bytes);
+  return static_cast<std::uint32_t>((eight_bytes * factor) >> (64 - bits));
 }
 
 /// Bytes that follow a half token for `length`.

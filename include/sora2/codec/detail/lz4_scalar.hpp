@@ -42,6 +42,8 @@ SORA2_INLINE bool lz4_read_length(std::byte const*& ip, std::byte const* end, st
 // What the fast loop below may touch beyond its cursors: a token, 16 bytes of literals and an offset are read; a run of
 // literals, of at most 14 bytes, and a match, of at most 18, are written in pieces of up to 16 bytes.
 inline constexpr std::ptrdiff_t lz4_input_margin = 20, lz4_output_margin = 64;
+/// Runs from here on are worth a call.
+inline constexpr std::size_t lz4_long_run = 512;
 
 /// For a period of n < 8 bytes: how to fill eight bytes with it, and how far whole periods reach in them.
 struct lz4_period {
@@ -132,7 +134,7 @@ SORA2_INLINE result<std::size_t> lz4_decode_body(view<std::byte const> in, view<
         bool const whole = more != 255 || lz4_read_length(ip, in_end, literals);
         std::size_t const left = static_cast<std::size_t>(in_end - ip);
         std::size_t const room = static_cast<std::size_t>(out_end - op);
-        if (!whole || literals + 64 > left || literals + lz4_output_margin > room) {
+        if (!whole || literals + 32 > left || literals + lz4_output_margin > room) {
           if (whole && literals == left && literals <= room) {
             std::memcpy(op, ip, literals);
             return static_cast<std::size_t>(op - out.data) + literals;
@@ -144,11 +146,14 @@ SORA2_INLINE result<std::size_t> lz4_decode_body(view<std::byte const> in, view<
         std::byte const* from = ip;
         op += literals;
         ip += literals;
-        do {
-          lz4_copy<64>(to, from);
-          to += 64;
-          from += 64;
-        } while (to < op);
+        if (literals > lz4_long_run)
+          std::memcpy(to, from, literals);
+        else
+          do {
+            lz4_copy<32>(to, from);
+            to += 32;
+            from += 32;
+          } while (to < op);
       }
       std::size_t const offset = load_le<std::uint16_t>(ip);
       std::size_t length = token & lz4_length_mask;
@@ -273,10 +278,15 @@ SORA2_INLINE result<std::size_t> lz4_decode_scalar(view<std::byte const> in, vie
 /// Length of the common start of a and b, at most `limit`.
 SORA2_INLINE std::size_t lz4_common(std::byte const* a, std::byte const* b, std::size_t limit)
 {
+  auto const difference = [&](std::size_t n) {
+    return load_le<std::uint64_t>(a + n) ^ load_le<std::uint64_t>(b + n);
+  };
   std::size_t n = 0;
-  for (; n + 8 <= limit; n += 8) {
-    std::uint64_t const difference = load_le<std::uint64_t>(a + n) ^ load_le<std::uint64_t>(b + n);
-    if (difference != 0) return n + static_cast<std::size_t>(__builtin_ctzll(difference) >> 3);
+  for (; n + 16 <= limit; n += 16) {
+    std::uint64_t const first = difference(n);
+    if (first != 0) return n + static_cast<std::size_t>(__builtin_ctzll(first) >> 3);
+    std::uint64_t const second = difference(n + 8);
+    if (second != 0) return n + 8 + static_cast<std::size_t>(__builtin_ctzll(second) >> 3);
   }
   while (n < limit && a[n] == b[n]) ++n;
   return n;
@@ -323,17 +333,25 @@ inline void lz4_index_dictionary(view<std::byte const> dictionary, std::uint16_t
                    Config.hash_bits)] = static_cast<std::uint16_t>(at);
 }
 
+/// What the encoder knows about its input; it changes the speed, not the bytes.
+enum class lz4_input : std::uint8_t {
+  page,    ///< at most 65536 bytes: places fit the table
+  any,     ///< places are known modulo 65536
+  primed,  ///< behind a dictionary
+};
+
 /// Encodes `in` behind `dictionary` (at most lz4_reach bytes). The table holds the low 16 bits of the last place with
 /// each hash, counted from the start of the dictionary, and comes filled for it.
-template <auto Config, bool HasDictionary>
+template <auto Config, lz4_input Input>
 [[gnu::noinline]] inline result<std::size_t>
 lz4_encode_scalar(std::uint16_t* table, view<std::byte const> in, view<std::byte> out,
                   view<std::byte const> dictionary)
 {
+  constexpr bool primed = Input == lz4_input::primed;
   std::byte const* const begin = in.data;
   std::byte* op = out.data;
   std::byte* const out_end = out.data + out.size;
-  std::size_t const before = HasDictionary ? dictionary.size : 0;
+  std::size_t const before = primed ? dictionary.size : 0;
   auto const slot_of = [](std::uint64_t bytes) {
     return lz4_hash(bytes, Config.hash_bytes, Config.hash_bits);
   };
@@ -342,7 +360,7 @@ lz4_encode_scalar(std::uint16_t* table, view<std::byte const> in, view<std::byte
   if (in.size > lz4_last_start) {
     std::size_t const last_start = in.size - lz4_last_start,
                       match_end = in.size - lz4_last_literals;
-    std::size_t at = HasDictionary ? 0 : 1;
+    std::size_t at = primed ? 0 : 1;
     for (;;) {
       std::byte const* match = nullptr;
       std::size_t offset = 0;
@@ -350,29 +368,36 @@ lz4_encode_scalar(std::uint16_t* table, view<std::byte const> in, view<std::byte
            at <= last_start; at += probe++ >> Config.skip_bits) {
         std::uint64_t const bytes = load_le<std::uint64_t>(begin + at);
         std::uint16_t& slot = table[slot_of(bytes)];
-        offset = (at + before - slot) & lz4_reach;
+        std::size_t const seen = slot;
         slot = static_cast<std::uint16_t>(at + before);
-        std::byte const* candidate = begin + (at - offset);
-        if constexpr (HasDictionary) {
-          if (offset > at) {
+        std::byte const* candidate = begin + seen;
+        if constexpr (Input != lz4_input::page) {
+          offset = (at + before - seen) & lz4_reach;
+          if (primed && offset > at) {
             if (offset - at < lz4_least_match)
               continue;  // would run from the dictionary into the input
             candidate = dictionary.end() - (offset - at);
-          }
+          } else
+            candidate = begin + (at - offset);
         }
-        if (load_le<std::uint32_t>(candidate) == static_cast<std::uint32_t>(bytes) && offset != 0)
-            [[unlikely]] {
-          match = candidate;
-          break;
-        }
+        if (load_le<std::uint32_t>(candidate) != static_cast<std::uint32_t>(bytes)) [[likely]]
+          continue;
+        if (Input == lz4_input::page)
+          offset = at - seen;
+        else if (offset == 0)
+          continue;
+        match = candidate;
+        break;
       }
       if (match == nullptr) break;
 
-      bool const in_dictionary = HasDictionary && offset > at;
+      bool const in_dictionary = primed && offset > at;
       std::size_t const safe =
           static_cast<std::size_t>(match - (in_dictionary ? dictionary.data : begin));
       std::size_t const back =
-          lz4_common_end(begin + at, match, least(at - anchor, safe), least(at, safe));
+          at == anchor
+              ? 0
+              : lz4_common_end(begin + at, match, least(at - anchor, safe), least(at, safe));
       std::size_t length = lz4_least_match;
       if (in_dictionary) {
         std::size_t const rest = static_cast<std::size_t>(dictionary.end() - match);

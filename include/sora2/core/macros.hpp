@@ -26,18 +26,40 @@
 #define SORA2_ON_DEVICE 0
 #endif
 
-/// Codec bodies carry this so that they end up inside the entry that names the instruction set.
-#if defined(__GNUC__)
+/// Codec bodies carry this so that they end up inside the entry that names the instruction set. Without optimisation and
+/// under AddressSanitizer there is no speed to win, and bodies stay apart: such builds would take minutes a file.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SORA2_KEEP_APART 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || (defined(__GNUC__) && !defined(__OPTIMIZE__))
+#define SORA2_KEEP_APART 1
+#endif
+#if defined(__GNUC__) && !defined(SORA2_KEEP_APART)
 #define SORA2_INLINE inline __attribute__((always_inline))
+#define SORA2_FLATTEN __attribute__((flatten))
 #else
 #define SORA2_INLINE inline
+#define SORA2_FLATTEN
 #endif
 
 /// Before a loop whose index must be a constant in every round: arrays of lanes stay in registers then.
-#if defined(__CUDACC__)
+#if SORA2_ON_DEVICE
 #define SORA2_UNROLL _Pragma("unroll")
 #else
 #define SORA2_UNROLL
+#endif
+
+/// Before a loop over a few vectors in host code: they stay in registers at -O2 too.
+#if defined(__CUDACC__)
+#define SORA2_UNROLL_ON_HOST
+#elif defined(__clang__)
+#define SORA2_UNROLL_ON_HOST _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define SORA2_UNROLL_ON_HOST _Pragma("GCC unroll 16")
+#else
+#define SORA2_UNROLL_ON_HOST
 #endif
 
 /// Misuse by the caller: stops in checked builds (SORA2_CHECKED or no NDEBUG), undefined otherwise.

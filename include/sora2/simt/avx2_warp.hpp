@@ -12,7 +12,7 @@
 #ifndef SORA2_TARGET_AVX2
 #define SORA2_TARGET_AVX2 __attribute__((target("avx2,fma,f16c,bmi,bmi2,popcnt,lzcnt")))
 #endif
-#define SORA2_FLATTEN_AVX2 __attribute__((flatten)) SORA2_TARGET_AVX2
+#define SORA2_FLATTEN_AVX2 SORA2_FLATTEN SORA2_TARGET_AVX2
 
 namespace sora2 {
 

@@ -14,7 +14,7 @@
   __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,f16c,bmi,bmi2,popcnt,lzcnt")))
 #endif
 #ifndef SORA2_FLATTEN_AVX512
-#define SORA2_FLATTEN_AVX512 __attribute__((flatten)) SORA2_TARGET_AVX512
+#define SORA2_FLATTEN_AVX512 SORA2_FLATTEN SORA2_TARGET_AVX512
 #endif
 
 namespace sora2 {

@@ -1,0 +1,612 @@
+/// Group quantisation of float16, bfloat16 or float tiles to 8, 4 or 2 bits a value.
+/// Smallest use: `auto const n = encode<quantize<quantize_config{.bits = 4}>>(page, packed);`, `decode<...>(packed, page)`.
+/// Limits: finite values only (`status::non_finite`), ranges that fit the scale type (`status::unsupported`); a stream
+/// holds no header, so the reader must know shape and config (a block does). In a kernel `in` and `out` bytes are
+/// aligned to 4. Format: docs/formats/quantize.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <sora2/codec/hadamard.hpp>
+#include <sora2/codec/policy.hpp>
+#include <sora2/core/bits.hpp>
+#include <sora2/core/float16.hpp>
+#include <sora2/core/ids.hpp>
+#include <sora2/core/macros.hpp>
+#include <sora2/core/result.hpp>
+#include <sora2/core/status.hpp>
+#include <sora2/core/view.hpp>
+#include <sora2/simt/lanes.hpp>
+#include <sora2/simt/packed.hpp>
+
+namespace sora2 {
+
+/// Which values share a scale: those of one row (token) or those of one column (channel).
+enum class axis : std::uint8_t { token, channel };
+
+/// How scales and zeros are stored. `float32` scales keep 16 significant bits, so that code * scale stays exact.
+enum class scale_kind : std::uint8_t { float16, bfloat16, float32 };
+
+struct quantize_config {
+  int bits = 8;                             ///< 8, 4 or 2
+  axis along = axis::token;                 ///< direction a group runs in
+  bool symmetric = true;                    ///< signed codes and a scale; else unsigned codes, a scale and a zero
+  bool rotate = false;                      ///< Hadamard rotation of each row before coding
+  std::uint32_t group = 64;                 ///< values that share a scale; a power of two, 8 to 1024; the last may be shorter
+  scale_kind scale = scale_kind::float16;
+};
+
+namespace detail {
+
+template <scale_kind Kind>
+using scale_storage =
+    std::conditional_t<Kind == scale_kind::float16, float16, std::conditional_t<Kind == scale_kind::bfloat16, bfloat16, float>>;
+
+/// Arithmetic on the numbers a scale kind can hold, in lanes. All of it is exact or on integers: equal on every warp.
+template <scale_kind Kind, class Warp>
+struct scale_grid {
+  using reals = lanes<float, Warp>;
+
+  static constexpr std::uint32_t dropped = Kind == scale_kind::float16 ? 13 : Kind == scale_kind::bfloat16 ? 16 : 8;
+  static constexpr float top = Kind == scale_kind::float16 ? 65504.0f : Kind == scale_kind::bfloat16 ? 0x1.FEp127f : 0x1.FFFEp127f;
+  /// Below, steps are constant (float16) or nothing is kept (others: scales stay normal, so reciprocals stay finite).
+  static constexpr float normal = Kind == scale_kind::float16 ? 0x1p-14f : 0x1p-126f;
+  static constexpr float tiny_step = 0x1p-24f;
+
+  /// Nearest, for x >= 0; ties to even.
+  SORA2_TWO_SIDED
+  SORA2_HD SORA2_INLINE static reals nearest(reals const& x)
+  {
+    auto const u = bits_of(x);
+    reals const rounded =
+        float_of((u + ((1u << (dropped - 1)) - 1) + ((u >> dropped) & 1u)) & ~((1u << dropped) - 1));
+    if constexpr (Kind == scale_kind::float16)
+      return select(x < normal, in_steps(round_to_int(least(x, normal) * (1.0f / tiny_step))), rounded);
+    else
+      return rounded;
+  }
+  /// The next number up or down, for x >= 0 (down: x > 0) on the grid.
+  SORA2_TWO_SIDED
+  SORA2_HD SORA2_INLINE static reals above(reals const& x)
+  {
+    reals const next = float_of(bits_of(x) + (1u << dropped));
+    if constexpr (Kind == scale_kind::float16)
+      return select(x < normal, x + tiny_step, next);
+    else
+      return greatest(next, reals(normal));
+  }
+  SORA2_TWO_SIDED
+  SORA2_HD SORA2_INLINE static reals below(reals const& x)
+  {
+    reals const next = float_of(bits_of(x) - (1u << dropped));
+    if constexpr (Kind == scale_kind::float16)
+      return select(x <= normal, x - tiny_step, next);
+    else
+      return next;
+  }
+  /// The greatest number on the grid of zeros that is not above x. Zeros of kind float32 are whole floats.
+  SORA2_TWO_SIDED
+  SORA2_HD SORA2_INLINE static reals floor(reals const& x)
+  {
+    if constexpr (Kind == scale_kind::float32)
+      return x;
+    else {
+      auto const u = bits_of(x), low = lanes<std::uint32_t, Warp>((1u << dropped) - 1);
+      // Magnitudes go down for positive numbers, up for negative ones.
+      reals const coarse = float_of(select(x < 0.0f, u + low, u) & ~low);
+      if constexpr (Kind == scale_kind::float16) {
+        reals const scaled = greatest(least(x, normal), -normal) * (1.0f / tiny_step);
+        reals const whole = to_lanes_float(round_to_int(scaled));
+        reals const fine = select(whole > scaled, whole - 1.0f, whole) * tiny_step;
+        return select(abs(x) < normal, fine, coarse);
+      } else
+        return coarse;
+    }
+  }
+
+ private:
+  SORA2_TWO_SIDED
+  SORA2_HD SORA2_INLINE static reals in_steps(lanes<std::int32_t, Warp> const& n) { return to_lanes_float(n) * tiny_step; }
+};
+
+/// Scale, zero and reciprocal of one group per lane.
+template <class Warp>
+struct group_fit {
+  lanes<float, Warp> scale, zero, inverse;
+  lane_mask<Warp> fits;
+};
+
+/// From the least and the greatest value of each group (of magnitudes, when symmetric). `limit` is the greatest value that
+/// may come out of a decode. Every value of the group ends within scale / 2 of its code's value.
+SORA2_TWO_SIDED
+template <quantize_config Config, class Warp>
+SORA2_HD SORA2_INLINE group_fit<Warp> fit_groups(lanes<float, Warp> const& lowest, lanes<float, Warp> const& highest,
+                                                 float limit)
+{
+  using grid = scale_grid<Config.scale, Warp>;
+  using reals = lanes<float, Warp>;
+  constexpr float steps = static_cast<float>(Config.symmetric ? (1 << (Config.bits - 1)) - 1 : (1 << Config.bits) - 1);
+
+  reals const zero = Config.symmetric ? reals(0.0f) : grid::floor(select(lowest == 0.0f, 0.0f, lowest));  // never -0
+  reals const range = Config.symmetric ? highest : highest - zero;
+  reals scale = grid::nearest(range * (1.0f / steps));
+  scale = select(scale * steps < range, grid::above(scale), scale);
+  if constexpr (Config.scale != scale_kind::float16) scale = select(range > 0.0f, greatest(scale, grid::normal), scale);
+  // A group next to the end of the value type: the last code's value must stay finite.
+  scale = select(scale * steps + zero > limit, grid::below(scale), scale);
+  auto fits = (scale <= grid::top) & (abs(zero) <= grid::top) & (scale * steps + zero <= limit) &
+              (range <= scale * (steps + 0.5f));
+  if constexpr (Config.symmetric) {
+    // All magnitudes equal: the magnitude as scale, where the grid holds it, gives them back exactly.
+    auto const held = (lowest == highest) & (grid::nearest(highest) == highest) & (highest <= grid::top) &
+                      (highest >= (Config.scale == scale_kind::float16 ? 0.0f : grid::normal));
+    scale = select(held, highest, scale);
+    fits = fits | held;
+  }
+  return {scale, zero, select(scale > 0.0f, reals(1.0f) / scale, 0.0f), fits};
+}
+
+/// Where the three sections of a stream lie.
+struct quantize_layout {
+  std::size_t row_bytes, units, scales_at, zeros_at, bytes;
+};
+
+}  // namespace detail
+
+template <quantize_config Config = quantize_config{}>
+struct quantize {
+  static_assert(Config.bits == 8 || Config.bits == 4 || Config.bits == 2);
+  static_assert(Config.group >= 8 && Config.group <= 1024 && (Config.group & (Config.group - 1)) == 0);
+
+  static constexpr quantize_config config = Config;
+  static constexpr level tier = level::registers;
+  static constexpr codec_family family = codec_family::quantize;
+
+  [[nodiscard]] SORA2_HD static constexpr format_id format()
+  {
+    return format_id{}
+        .mix("quantize")
+        .mix(static_cast<std::uint32_t>(Config.bits))
+        .mix(static_cast<std::uint32_t>(Config.along))
+        .mix(Config.symmetric ? 1u : 0u)
+        .mix(Config.rotate ? 1u : 0u)
+        .mix(Config.group)
+        .mix(static_cast<std::uint32_t>(Config.scale));
+  }
+
+  /// Exact size of the stream of a tile of this shape.
+  [[nodiscard]] SORA2_HD static constexpr std::size_t encoded_size(std::uint32_t planes, std::uint32_t rows,
+                                                                   std::uint32_t columns)
+  {
+    return layout(planes, rows, columns).bytes;
+  }
+  /// Enough for any shape; `encoded_size` is far less for rows longer than a few values.
+  [[nodiscard]] SORA2_HD static constexpr std::size_t encoded_bound(std::size_t raw_bytes)
+  {
+    return raw_bytes / 2 * (1 + sections * sizeof(stored_scale)) + sizeof(stored_scale);
+  }
+
+ private:
+  using stored_scale = detail::scale_storage<Config.scale>;
+  static constexpr std::uint32_t group = Config.group;
+  static constexpr std::size_t sections = Config.symmetric ? 1 : 2;
+  static constexpr bool by_token = Config.along == axis::token;
+  using code = std::conditional_t<Config.symmetric, std::int32_t, std::uint32_t>;
+  /// Groups that a warp handles at once (one a lane), and the values it keeps of them when they are rotated.
+  static constexpr std::uint32_t units_at_once = Config.rotate ? least(32u, 1024u / group) : 32u;
+  static constexpr std::uint32_t kept_scales = by_token ? 32 : Config.rotate ? 256 : 1;
+  static constexpr std::uint32_t kept_values = !Config.rotate ? 1 : by_token ? units_at_once * group : 256;
+
+ public:
+  template <class Warp>
+  struct scratch {
+    typename Warp::template shared<float> first[kept_scales], second[kept_scales], values[kept_values];
+  };
+
+  /// Bytes written. Errors: output_too_small, non_finite (a NaN or an infinity in `in`), unsupported (a range that the
+  /// scale type cannot hold). Collective.
+  SORA2_TWO_SIDED
+  template <warp_context Warp, real_type T>
+  SORA2_HD SORA2_INLINE static result<std::size_t> encode(Warp const& w, scratch<Warp>& s, tile<T const> in,
+                                                          view<std::byte> out)
+  {
+    detail::quantize_layout const at = layout(in.planes, in.rows, in.columns);
+    if (out.size < at.bytes) return status::output_too_small;
+    if (at.bytes == 0) return std::size_t{0};
+    if (!aligned<Warp>(out.data)) return status::unsupported;
+    for (std::size_t i = at.row_bytes * in.planes * in.rows; i < at.scales_at; ++i) w.store_one(out.data + i, 0u);
+    status code = status::ok;
+    for (std::uint32_t plane = 0; plane < in.planes && code == status::ok; ++plane) {
+      if constexpr (by_token)
+        code = encode_tokens(w, s, in, plane, at, out.data);
+      else if constexpr (Config.rotate)
+        code = encode_rotated_channels(w, s, in, plane, at, out.data);
+      else
+        code = encode_channels(w, in, plane, at, out.data);
+    }
+    w.sync();
+    if (code != status::ok) return code;
+    return at.bytes;
+  }
+
+  /// Fills `out`, whose shape must be that of the encoded tile; its type may be another. Errors: corrupt_input when `in`
+  /// has not exactly the size of such a stream. Any bytes of that size decode to something. Collective.
+  SORA2_TWO_SIDED
+  template <warp_context Warp, real_type T>
+  SORA2_HD SORA2_INLINE static status decode(Warp const& w, scratch<Warp>& s, view<std::byte const> in, tile<T> out)
+  {
+    detail::quantize_layout const at = layout(out.planes, out.rows, out.columns);
+    if (in.size != at.bytes) return status::corrupt_input;
+    if (at.bytes == 0) return status::ok;
+    if (!aligned<Warp>(in.data)) return status::unsupported;
+    for (std::uint32_t plane = 0; plane < out.planes; ++plane) {
+      if constexpr (by_token)
+        decode_tokens(w, s, in.data, plane, at, out);
+      else if constexpr (Config.rotate)
+        decode_rotated_channels(w, s, in.data, plane, at, out);
+      else
+        decode_channels(w, in.data, plane, at, out);
+    }
+    w.sync();
+    return status::ok;
+  }
+
+ private:
+  [[nodiscard]] SORA2_HD static constexpr detail::quantize_layout layout(std::uint32_t planes, std::uint32_t rows,
+                                                                         std::uint32_t columns)
+  {
+    if (planes == 0 || rows == 0 || columns == 0) return {0, 0, 0, 0, 0};
+    std::size_t const row_bytes = packed_bytes<Config.bits>(columns);
+    std::size_t const units = by_token ? std::size_t{rows} * div_up(columns, group) : std::size_t{columns} * div_up(rows, group);
+    std::size_t const scales_at = round_up(row_bytes * rows * planes, sizeof(stored_scale));
+    std::size_t const section = units * planes * sizeof(stored_scale);
+    return {row_bytes, units, scales_at, scales_at + section, scales_at + sections * section};
+  }
+
+  /// The greatest value a decode may give back.
+  template <class T>
+  static constexpr float limit = detail::greatest_finite<std::conditional_t<Config.rotate, float, T>>();
+
+  /// The host takes any address.
+  template <class Warp>
+  [[nodiscard]] SORA2_HD static bool aligned(void const* p)
+  {
+    return Warp::is_host || reinterpret_cast<std::uintptr_t>(p) % sizeof(stored_scale) == 0;
+  }
+
+  template <class Warp>
+  struct extremes {
+    lanes<float, Warp> lowest = __builtin_huge_valf(), highest = -__builtin_huge_valf();
+    lanes<std::uint32_t, Warp> magnitude = 0u;
+
+    SORA2_TWO_SIDED
+    SORA2_HD SORA2_INLINE void take(lanes<float, Warp> const& x)
+    {
+      auto const bits = bits_of(x) & 0x7FFFFFFFu;
+      magnitude = greatest(magnitude, bits);
+      lanes<float, Warp> const y = Config.symmetric ? float_of(bits) : x;
+      lowest = least(lowest, y);
+      highest = greatest(highest, y);
+    }
+  };
+  /// True where a NaN or an infinity was taken: its magnitude, as an integer, is above every finite one.
+  SORA2_TWO_SIDED
+  template <class Warp>
+  SORA2_HD SORA2_INLINE static bool damaged(Warp const& w, extremes<Warp> const& e)
+  {
+    return w.any(e.magnitude >= 0x7F800000u);
+  }
+
+  SORA2_TWO_SIDED
+  template <class Warp>
+  SORA2_HD SORA2_INLINE static lanes<std::int32_t, Warp> code_of(lanes<float, Warp> const& x, lanes<float, Warp> const& inverse,
+                                                               lanes<float, Warp> const& zero)
+  {
+    if constexpr (Config.symmetric)
+      return round_to_int(x * inverse);
+    else
+      return round_to_int((x - zero) * inverse);
+  }
+  /// The product is exact (at most 16 bits times 8), so fusing it with the sum changes nothing.
+  SORA2_TWO_SIDED
+  template <class Warp>
+  SORA2_HD SORA2_INLINE static lanes<float, Warp> value_of(lanes<code, Warp> const& q, lanes<float, Warp> const& scale,
+                                                         lanes<float, Warp> const& zero)
+  {
+    if constexpr (Config.symmetric)
+      return to_lanes_float(q) * scale;
+    else
+      return to_lanes_float(q) * scale + zero;
+  }
+
+  // ---- groups along a row: the units of a plane, in memory order, are handled 32 at a time, one scale a lane ----
+
+  /// Walks the groups of a plane: `offset` values precede the current one, which has `size`.
+  struct cursor {
+    std::uint32_t columns, row, column;
+
+    SORA2_HD cursor(std::uint32_t column_count, std::size_t unit)
+        : columns(column_count), row(static_cast<std::uint32_t>(unit / div_up(column_count, group))),
+          column(static_cast<std::uint32_t>(unit % div_up(column_count, group)) * group)
+    {}
+    [[nodiscard]] SORA2_HD std::size_t offset() const { return std::size_t{row} * columns + column; }
+    [[nodiscard]] SORA2_HD std::uint32_t size() const { return least(group, columns - column); }
+    SORA2_HD void next()
+    {
+      column += group;
+      if (column < columns) return;
+      column = 0;
+      ++row;
+    }
+  };
+
+  SORA2_TWO_SIDED
+  template <class Warp, class T>
+  SORA2_HD SORA2_INLINE static status encode_tokens(Warp const& w, scratch<Warp>& s, tile<T const> in, std::uint32_t plane,
+                                                    detail::quantize_layout const& at, std::byte* out)
+  {
+    T const* const values = in.data + plane * in.plane_stride;
+    std::byte* const codes = out + at.row_bytes * in.rows * plane;
+    auto* const scales = reinterpret_cast<stored_scale*>(out + at.scales_at) + at.units * plane;
+    auto* const zeros = reinterpret_cast<stored_scale*>(out + at.zeros_at) + at.units * plane;
+    std::uint32_t const width = hadamard_width(in.columns);
+    for (std::size_t unit = 0; unit < at.units; unit += units_at_once) {
+      auto const count = static_cast<std::uint32_t>(least(std::size_t{units_at_once}, at.units - unit));
+      cursor const begin(in.columns, unit), end(in.columns, unit + count);
+      std::size_t const start = begin.offset();
+      if constexpr (Config.rotate) {
+        // Whole runs of the rotation: a run is inside a group, or a power of two of groups that start a multiple of it.
+        rotate_run(w, values + start, s.values, static_cast<std::uint32_t>(end.offset() - start), width, rotation::forward);
+        w.sync();
+      }
+      extremes<Warp> all;
+      cursor c = begin;
+      for (std::uint32_t u = 0; u < count; ++u, c.next()) {
+        extremes<Warp> e;
+        for (std::uint32_t i = 0; i < c.size(); i += 32) {
+          std::uint32_t const n = c.size() - i;
+          auto x = token_values(w, s, values, start, c.offset() + i, n);
+          if (n < 32) x = select(w.lane() < n, x, w.broadcast(x, 0));
+          e.take(x);
+        }
+        all.magnitude = greatest(all.magnitude, e.magnitude);
+        w.store_one(s.first + u, w.least_of(e.lowest));
+        w.store_one(s.second + u, w.greatest_of(e.highest));
+      }
+      w.sync();
+      if (damaged(w, all)) return status::non_finite;
+      auto const fit = detail::fit_groups<Config, Warp>(w.template load_n<float>(s.first, count, 0.0f),
+                                                        w.template load_n<float>(s.second, count, 0.0f), limit<T>);
+      if (!w.all(fit.fits)) return status::unsupported;
+      w.store_n(scales + unit, count, fit.scale);
+      if constexpr (!Config.symmetric) w.store_n(zeros + unit, count, fit.zero);
+      w.sync();
+      w.store_n(s.first, count, fit.inverse);
+      w.store_n(s.second, count, fit.zero);
+      w.sync();
+      c = begin;
+      for (std::uint32_t u = 0; u < count; ++u, c.next()) {
+        lanes<float, Warp> const inverse = static_cast<float>(w.load_one(s.first + u));
+        lanes<float, Warp> const zero = static_cast<float>(w.load_one(s.second + u));
+        std::byte* const to = codes + at.row_bytes * c.row + packed_bytes<Config.bits>(c.column);
+        for (std::uint32_t i = 0; i < c.size(); i += 32) {
+          std::uint32_t const n = c.size() - i;
+          auto const x = token_values(w, s, values, start, c.offset() + i, n);
+          store_packed<Config.bits>(w, to + packed_bytes<Config.bits>(i), least(n, 32u), code_of<Warp>(x, inverse, zero));
+        }
+      }
+      w.sync();
+    }
+    return status::ok;
+  }
+  SORA2_TWO_SIDED
+  template <class Warp, class T>
+  SORA2_HD SORA2_INLINE static lanes<float, Warp> token_values(Warp const& w, scratch<Warp> const& s, T const* values,
+                                                               std::size_t start, std::size_t offset, std::uint32_t n)
+  {
+    if constexpr (Config.rotate)
+      return w.template load_n<float>(s.values + (offset - start), n, 0.0f);
+    else
+      return w.template load_n<float>(values + offset, n, 0.0f);
+  }
+
+  SORA2_TWO_SIDED
+  template <class Warp, class T>
+  SORA2_HD SORA2_INLINE static void decode_tokens(Warp const& w, scratch<Warp>& s, std::byte const* in, std::uint32_t plane,
+                                                  detail::quantize_layout const& at, tile<T> out)
+  {
+    T* const values = out.data + plane * out.plane_stride;
+    std::byte const* const codes = in + at.row_bytes * out.rows * plane;
+    auto const* const scales = reinterpret_cast<stored_scale const*>(in + at.scales_at) + at.units * plane;
+    auto const* const zeros = reinterpret_cast<stored_scale const*>(in + at.zeros_at) + at.units * plane;
+    std::uint32_t const width = hadamard_width(out.columns);
+    for (std::size_t unit = 0; unit < at.units; unit += units_at_once) {
+      auto const count = static_cast<std::uint32_t>(least(std::size_t{units_at_once}, at.units - unit));
+      w.store_n(s.first, count, w.template load_n<float>(scales + unit, count, 0.0f));
+      if constexpr (!Config.symmetric) w.store_n(s.second, count, w.template load_n<float>(zeros + unit, count, 0.0f));
+      w.sync();
+      cursor c(out.columns, unit);
+      std::size_t const start = c.offset();
+      for (std::uint32_t u = 0; u < count; ++u, c.next()) {
+        lanes<float, Warp> const scale = static_cast<float>(w.load_one(s.first + u));
+        lanes<float, Warp> zero = 0.0f;
+        if constexpr (!Config.symmetric) zero = static_cast<float>(w.load_one(s.second + u));
+        std::byte const* const from = codes + at.row_bytes * c.row + packed_bytes<Config.bits>(c.column);
+        for (std::uint32_t i = 0; i < c.size(); i += 32) {
+          std::uint32_t const n = c.size() - i;
+          auto const q = load_packed<Config.bits, code>(w, from + packed_bytes<Config.bits>(i), least(n, 32u));
+          auto const x = value_of<Warp>(q, scale, zero);
+          if constexpr (Config.rotate)
+            w.store_n(s.values + (c.offset() - start + i), n, x);
+          else
+            w.store_n(values + c.offset() + i, n, x);
+        }
+      }
+      w.sync();
+      if constexpr (Config.rotate) {
+        rotate_run(w, s.values, values + start, static_cast<std::uint32_t>(c.offset() - start), width, rotation::inverse);
+        w.sync();
+      }
+    }
+  }
+
+  // ---- groups along a column: a lane is a column ----
+
+  SORA2_TWO_SIDED
+  template <class Warp, class T>
+  SORA2_HD SORA2_INLINE static status encode_channels(Warp const& w, tile<T const> in, std::uint32_t plane,
+                                                      detail::quantize_layout const& at, std::byte* out)
+  {
+    std::byte* const codes = out + at.row_bytes * in.rows * plane;
+    auto* const scales = reinterpret_cast<stored_scale*>(out + at.scales_at) + at.units * plane;
+    auto* const zeros = reinterpret_cast<stored_scale*>(out + at.zeros_at) + at.units * plane;
+    for (std::uint32_t first = 0; first < in.rows; first += group) {
+      std::uint32_t const last = first + least(group, in.rows - first);
+      for (std::uint32_t column = 0; column < in.columns; column += 32) {
+        std::uint32_t const n = least(in.columns - column, 32u);
+        extremes<Warp> e;
+        for (std::uint32_t row = first; row < last; ++row) e.take(w.template load_n<float>(in.row(plane, row) + column, n, 0.0f));
+        if (damaged(w, e)) return status::non_finite;
+        auto const fit = detail::fit_groups<Config, Warp>(e.lowest, e.highest, limit<T>);
+        if (w.any((w.lane() < n) & ~fit.fits)) return status::unsupported;
+        std::size_t const unit = std::size_t{first / group} * in.columns + column;
+        w.store_n(scales + unit, n, fit.scale);
+        if constexpr (!Config.symmetric) w.store_n(zeros + unit, n, fit.zero);
+        for (std::uint32_t row = first; row < last; ++row)
+          store_packed<Config.bits>(w, codes + at.row_bytes * row + packed_bytes<Config.bits>(column), n,
+                                    code_of<Warp>(w.template load_n<float>(in.row(plane, row) + column, n, 0.0f), fit.inverse, fit.zero));
+      }
+    }
+    return status::ok;
+  }
+
+  SORA2_TWO_SIDED
+  template <class Warp, class T>
+  SORA2_HD SORA2_INLINE static void decode_channels(Warp const& w, std::byte const* in, std::uint32_t plane,
+                                                    detail::quantize_layout const& at, tile<T> out)
+  {
+    std::byte const* const codes = in + at.row_bytes * out.rows * plane;
+    auto const* const scales = reinterpret_cast<stored_scale const*>(in + at.scales_at) + at.units * plane;
+    auto const* const zeros = reinterpret_cast<stored_scale const*>(in + at.zeros_at) + at.units * plane;
+    for (std::uint32_t first = 0; first < out.rows; first += group) {
+      std::uint32_t const last = first + least(group, out.rows - first);
+      for (std::uint32_t column = 0; column < out.columns; column += 32) {
+        std::uint32_t const n = least(out.columns - column, 32u);
+        std::size_t const unit = std::size_t{first / group} * out.columns + column;
+        auto const scale = w.template load_n<float>(scales + unit, n, 0.0f);
+        lanes<float, Warp> zero = 0.0f;
+        if constexpr (!Config.symmetric) zero = w.template load_n<float>(zeros + unit, n, 0.0f);
+        for (std::uint32_t row = first; row < last; ++row) {
+          auto const q = load_packed<Config.bits, code>(w, codes + at.row_bytes * row + packed_bytes<Config.bits>(column), n);
+          w.store_n(out.row(plane, row) + column, n, value_of<Warp>(q, scale, zero));
+        }
+      }
+    }
+  }
+
+  // ---- the same after a rotation of each row: 256 columns at once, their extremes or scales in scratch ----
+
+  SORA2_TWO_SIDED
+  template <class Warp, class T>
+  SORA2_HD SORA2_INLINE static status encode_rotated_channels(Warp const& w, scratch<Warp>& s, tile<T const> in,
+                                                              std::uint32_t plane, detail::quantize_layout const& at,
+                                                              std::byte* out)
+  {
+    std::byte* const codes = out + at.row_bytes * in.rows * plane;
+    auto* const scales = reinterpret_cast<stored_scale*>(out + at.scales_at) + at.units * plane;
+    auto* const zeros = reinterpret_cast<stored_scale*>(out + at.zeros_at) + at.units * plane;
+    std::uint32_t const width = hadamard_width(in.columns);
+    for (std::uint32_t first = 0; first < in.rows; first += group) {
+      std::uint32_t const last = first + least(group, in.rows - first);
+      for (std::uint32_t start = 0; start < in.columns; start += 256) {
+        std::uint32_t const count = least(in.columns - start, 256u);
+        extremes<Warp> all;
+        for (std::uint32_t i = 0; i < count; i += 32) {
+          w.store_n(s.first + i, count - i, all.lowest);
+          w.store_n(s.second + i, count - i, all.highest);
+        }
+        w.sync();
+        for (std::uint32_t row = first; row < last; ++row) {
+          rotate_run(w, in.row(plane, row) + start, s.values, count, width, rotation::forward);
+          w.sync();
+          for (std::uint32_t i = 0; i < count; i += 32) {
+            all.lowest = w.template load_n<float>(s.first + i, count - i, 0.0f);
+            all.highest = w.template load_n<float>(s.second + i, count - i, 0.0f);
+            all.take(w.template load_n<float>(s.values + i, count - i, 0.0f));
+            w.store_n(s.first + i, count - i, all.lowest);
+            w.store_n(s.second + i, count - i, all.highest);
+          }
+          w.sync();
+        }
+        if (damaged(w, all)) return status::non_finite;
+        std::size_t const unit = std::size_t{first / group} * in.columns + start;
+        for (std::uint32_t i = 0; i < count; i += 32) {
+          auto const fit = detail::fit_groups<Config, Warp>(w.template load_n<float>(s.first + i, count - i, 0.0f),
+                                                            w.template load_n<float>(s.second + i, count - i, 0.0f), limit<T>);
+          if (!w.all(fit.fits)) return status::unsupported;
+          w.store_n(scales + unit + i, count - i, fit.scale);
+          if constexpr (!Config.symmetric) w.store_n(zeros + unit + i, count - i, fit.zero);
+          w.store_n(s.first + i, count - i, fit.inverse);
+          w.store_n(s.second + i, count - i, fit.zero);
+        }
+        w.sync();
+        for (std::uint32_t row = first; row < last; ++row) {
+          rotate_run(w, in.row(plane, row) + start, s.values, count, width, rotation::forward);
+          w.sync();
+          for (std::uint32_t i = 0; i < count; i += 32) {
+            auto const q = code_of<Warp>(w.template load_n<float>(s.values + i, count - i, 0.0f),
+                                         w.template load_n<float>(s.first + i, count - i, 0.0f),
+                                         w.template load_n<float>(s.second + i, count - i, 0.0f));
+            store_packed<Config.bits>(w, codes + at.row_bytes * row + packed_bytes<Config.bits>(start + i), least(count - i, 32u), q);
+          }
+          w.sync();
+        }
+      }
+    }
+    return status::ok;
+  }
+
+  SORA2_TWO_SIDED
+  template <class Warp, class T>
+  SORA2_HD SORA2_INLINE static void decode_rotated_channels(Warp const& w, scratch<Warp>& s, std::byte const* in,
+                                                            std::uint32_t plane, detail::quantize_layout const& at,
+                                                            tile<T> out)
+  {
+    std::byte const* const codes = in + at.row_bytes * out.rows * plane;
+    auto const* const scales = reinterpret_cast<stored_scale const*>(in + at.scales_at) + at.units * plane;
+    auto const* const zeros = reinterpret_cast<stored_scale const*>(in + at.zeros_at) + at.units * plane;
+    std::uint32_t const width = hadamard_width(out.columns);
+    for (std::uint32_t first = 0; first < out.rows; first += group) {
+      std::uint32_t const last = first + least(group, out.rows - first);
+      for (std::uint32_t start = 0; start < out.columns; start += 256) {
+        std::uint32_t const count = least(out.columns - start, 256u);
+        std::size_t const unit = std::size_t{first / group} * out.columns + start;
+        for (std::uint32_t i = 0; i < count; i += 32) {
+          w.store_n(s.first + i, count - i, w.template load_n<float>(scales + unit + i, count - i, 0.0f));
+          if constexpr (!Config.symmetric)
+            w.store_n(s.second + i, count - i, w.template load_n<float>(zeros + unit + i, count - i, 0.0f));
+        }
+        w.sync();
+        for (std::uint32_t row = first; row < last; ++row) {
+          for (std::uint32_t i = 0; i < count; i += 32) {
+            auto const q = load_packed<Config.bits, code>(w, codes + at.row_bytes * row + packed_bytes<Config.bits>(start + i),
+                                                          least(count - i, 32u));
+            lanes<float, Warp> zero = 0.0f;
+            if constexpr (!Config.symmetric) zero = w.template load_n<float>(s.second + i, count - i, 0.0f);
+            w.store_n(s.values + i, count - i, value_of<Warp>(q, w.template load_n<float>(s.first + i, count - i, 0.0f), zero));
+          }
+          w.sync();
+          rotate_run(w, s.values, out.row(plane, row) + start, count, width, rotation::inverse);
+          w.sync();
+        }
+      }
+    }
+  }
+};
+
+static_assert(value_codec_policy<quantize<>>);
+static_assert(value_codec_policy<quantize<quantize_config{.bits = 4, .along = axis::channel, .symmetric = false}>>);
+
+}  // namespace sora2

@@ -279,13 +279,13 @@ struct quantize {
   template <class Warp>
   struct extremes {
     lanes<float, Warp> lowest = __builtin_huge_valf(), highest = -__builtin_huge_valf();
-    lanes<std::uint32_t, Warp> magnitude = 0u;
+    lanes<std::int32_t, Warp> magnitude = 0;
 
     SORA2_TWO_SIDED
     SORA2_HD SORA2_INLINE void take(lanes<float, Warp> const& x)
     {
       auto const bits = bits_of(x) & 0x7FFFFFFFu;
-      magnitude = greatest(magnitude, bits);
+      magnitude = greatest(magnitude, to_int(bits));
       lanes<float, Warp> const y = Config.symmetric ? float_of(bits) : x;
       lowest = least(lowest, y);
       highest = greatest(highest, y);
@@ -296,7 +296,7 @@ struct quantize {
   template <class Warp>
   SORA2_HD SORA2_INLINE static bool damaged(Warp const& w, extremes<Warp> const& e)
   {
-    return w.any(e.magnitude >= 0x7F800000u);
+    return w.any(e.magnitude >= 0x7F800000);
   }
 
   SORA2_TWO_SIDED

@@ -128,7 +128,8 @@ struct portable_steps {
   }
 
   /// Value of eight 16-bit floats held in the low halves of `h`.
-  SORA2_INLINE static void half_to_float(v8<std::uint32_t> const& h, v8<float>& out)
+  /// Not inline, like its inverse: where no instruction does it, dozens of copies would make most of a codec's code.
+  __attribute__((noinline)) static void half_to_float(v8<std::uint32_t> const& h, v8<float>& out)
   {
     v8<std::uint32_t> const sign = (h & 0x8000u) << 16, magnitude = (h & 0x7FFFu) << 13;
     // A subnormal is its integer times 2^-24: exact, and no operand depends on the flush-to-zero modes.
@@ -140,7 +141,7 @@ struct portable_steps {
     out = __builtin_bit_cast(v8<float>, bits | sign);
   }
   /// Rounds to nearest even; the results lie in the low halves. Same results as `to_float16`.
-  SORA2_INLINE static void float_to_half(v8<float> const& x, v8<std::uint32_t>& out)
+  __attribute__((noinline)) static void float_to_half(v8<float> const& x, v8<std::uint32_t>& out)
   {
     v8<std::uint32_t> const u = __builtin_bit_cast(v8<std::uint32_t>, x);
     v8<std::uint32_t> const sign = (u >> 16) & 0x8000u, magnitude = u & 0x7FFFFFFFu;

@@ -105,6 +105,30 @@ struct vector_warp : array_warp<Self> {
     return static_cast<T>(((y[0] + y[4]) + (y[2] + y[6])) + ((y[1] + y[5]) + (y[3] + y[7])));
   }
 
+  /// In the order of the same butterfly, which decides between zeros of different sign.
+  template <class T>
+  [[nodiscard]] SORA2_INLINE T greatest_of(lanes<T, Self> const& x) const
+  {
+    v8<T> const low = x.a < x.c ? x.c : x.a, high = x.b < x.d ? x.d : x.b;
+    v8<T> y = low < high ? high : low;
+    v8<T> const apart4 = __builtin_shufflevector(y, y, 4, 5, 6, 7, 0, 1, 2, 3);
+    y = y < apart4 ? apart4 : y;
+    v8<T> const apart2 = __builtin_shufflevector(y, y, 2, 3, 0, 1, 6, 7, 4, 5);
+    y = y < apart2 ? apart2 : y;
+    return y[0] < y[1] ? y[1] : y[0];
+  }
+  template <class T>
+  [[nodiscard]] SORA2_INLINE T least_of(lanes<T, Self> const& x) const
+  {
+    v8<T> const low = x.c < x.a ? x.c : x.a, high = x.d < x.b ? x.d : x.b;
+    v8<T> y = high < low ? high : low;
+    v8<T> const apart4 = __builtin_shufflevector(y, y, 4, 5, 6, 7, 0, 1, 2, 3);
+    y = apart4 < y ? apart4 : y;
+    v8<T> const apart2 = __builtin_shufflevector(y, y, 2, 3, 0, 1, 6, 7, 4, 5);
+    y = apart2 < y ? apart2 : y;
+    return y[1] < y[0] ? y[1] : y[0];
+  }
+
   [[nodiscard]] SORA2_INLINE uints take_next(word_source& source, mask const& need) const
   {
     std::uint32_t x[32] = {};

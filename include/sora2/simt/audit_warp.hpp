@@ -75,9 +75,9 @@ class audit_log {
   {
     return {records_.data(), least(count_, records_kept)};
   }
+  /// Forgets the faults, not the accesses.
   void clear()
   {
-    launch();
     count_ = 0;
     by_kind_ = {};
   }

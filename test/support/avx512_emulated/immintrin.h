@@ -251,6 +251,10 @@ inline std::uint16_t half_bits(float x)
 
 }  // namespace avx512_emulated
 
+// The CPU seems to have what is emulated, so that tests which ask take it in.
+#define __builtin_cpu_supports(set) \
+  (__builtin_strncmp(set, "avx512", 6) == 0 || __builtin_cpu_supports(set))
+
 // GCC has some of these as macros, some as functions.
 #undef _mm512_maskz_mul_round_ps
 #undef _mm512_cmp_epi32_mask
@@ -315,3 +319,4 @@ inline std::uint16_t half_bits(float x)
 #define _mm512_maskz_cvtps_ph(m, x, mode) \
   (avx512_emulated::whole(m, 0xFFFFu),    \
    avx512_emulated::each<__m256i, float, 16, std::uint16_t, 16>(x, avx512_emulated::half_bits))
+#define _mm512_setzero_si512() (avx512_emulated::row<std::uint32_t, 16>().as<__m512i>())

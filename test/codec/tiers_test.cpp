@@ -8,14 +8,7 @@
 #include <sora2/codec/chain.hpp>
 #include <support/byte_pages.hpp>
 #include <support/codecs.hpp>
-
-/// A host warp that says it is not one: what host-only codecs meet in a kernel.
-struct kernel_like;
-template <>
-inline constexpr bool sora2::detail::has_vector_lanes<kernel_like> = true;
-struct kernel_like : sora2::detail::vector_warp<kernel_like> {
-  static constexpr bool is_host = false;
-};
+#include <support/warps.hpp>
 
 namespace {
 
@@ -140,8 +133,8 @@ TEST_SUITE("codec/tiers") {
 
   TEST_CASE("a host-only member is not resident on another machine, unless its page lies raw")
   {
-    kernel_like const w;
-    levels::scratch<kernel_like> s;
+    support::kernel_like_warp const w;
+    levels::scratch<support::kernel_like_warp> s;
     for (bool gains : {true, false}) {
       bytes const raw = gains ? support::patches(400, 6) : support::noise(400, 6);
       bytes block(levels::block_bound(400)), back(400);

@@ -230,9 +230,9 @@ struct chain_of {
       auto const word = static_cast<std::uint32_t>(bytes.size) | (gains ? 0u : left_out);
       w.copy(out.data + 4 * words_before<I>, reinterpret_cast<std::byte const*>(&word), 4);
       if (!gains) {
+        w.sync();  // the next stage may write where this one wrote
         if constexpr (last) {
           if (room.size < bytes.size) return status::output_too_small;
-          w.sync();
           w.copy(room.data, bytes.data, bytes.size);
           bytes = room.sub(0, bytes.size);
         }

@@ -13,6 +13,7 @@
 #include <sora2/core/bits.hpp>
 #include <sora2/core/macros.hpp>
 #include <sora2/simt/crc32c.hpp>
+#include <sora2/simt/vector16.hpp>
 
 namespace sora2 {
 
@@ -37,22 +38,22 @@ struct delta_steps {
   using scalar = element_type<Element>;
 
   template <class X>
-  SORA2_HD SORA2_INLINE static X ordered(X x)
+  SORA2_HD SORA2_INLINE static X ordered(X const& x)
   {
     return Kind == delta_kind::real ? to_order(x) : x;
   }
   template <class X>
-  SORA2_HD SORA2_INLINE static X pattern(X x)
+  SORA2_HD SORA2_INLINE static X pattern(X const& x)
   {
     return Kind == delta_kind::real ? from_order(x) : x;
   }
   template <class X>
-  SORA2_HD SORA2_INLINE static X coded(X x)
+  SORA2_HD SORA2_INLINE static X coded(X const& x)
   {
     return Zigzag ? to_zigzag(x) : x;
   }
   template <class X>
-  SORA2_HD SORA2_INLINE static X difference(X x)
+  SORA2_HD SORA2_INLINE static X difference(X const& x)
   {
     return Zigzag ? from_zigzag(x) : x;
   }
@@ -141,7 +142,7 @@ struct delta_steps {
       auto const n = static_cast<std::uint32_t>(least(count - i, std::size_t{used}));
       auto x = difference(load_elements<Element>(w, in + i * Element, n));
       for (std::uint32_t step = Distance; step < used; step *= 2)
-        x = add_elements(x, moved(w, x, lane - step, lane >= step));
+        x = add_elements(x, moved(w, x, (lane - step) & 31u, lane >= step));
       x = add_elements(x, carry);
       store_elements(w, out + i * Element, n, pattern(x));
       carry = moved(w, x, place + (used - Distance), lane < 32u);
@@ -159,74 +160,123 @@ struct delta_steps {
     return y;
   }
 
-  // On the host the compiler makes vectors of fixed runs in local memory.
+  // On the host: 16 bytes at a time, then one element.
 
-  static constexpr std::size_t run = 64 / Element;
+  using vector = vector16<scalar>;
+  static constexpr std::size_t run = 16 / Element;
+
+  /// Both for one element and for a vector of them.
+  template <class X>
+  SORA2_INLINE static void subtract_step(X& x, X const& before, bool has)
+  {
+    ordered_step(x);
+    if (has) {
+      X old = before;
+      ordered_step(old);
+      x = static_cast<X>(x - old);
+    }
+    if constexpr (Zigzag)
+      x = static_cast<X>((x << 1) ^ static_cast<X>(scalar{0} - static_cast<X>(x >> top)));
+  }
+  template <class X>
+  SORA2_INLINE static void difference_step(X& x)
+  {
+    if constexpr (Zigzag)
+      x = static_cast<X>((x >> 1) ^ static_cast<X>(scalar{0} - (x & scalar{1})));
+  }
+  template <class X>
+  SORA2_INLINE static void ordered_step(X& x)
+  {
+    if constexpr (Kind == delta_kind::real)
+      x = static_cast<X>(x ^ (static_cast<X>(scalar{0} - static_cast<X>(x >> top)) | top_bit));
+  }
+  template <class X>
+  SORA2_INLINE static void pattern_step(X& x)
+  {
+    if constexpr (Kind == delta_kind::real)
+      x = static_cast<X>(x ^ (static_cast<X>(static_cast<X>(x >> top) - scalar{1}) | top_bit));
+  }
+  static constexpr int top = 8 * Element - 1;
+  static constexpr scalar top_bit = static_cast<scalar>(scalar{1} << top);
 
   SORA2_INLINE static void subtract_on_host(std::byte const* p, std::byte const* before,
                                             std::byte* out, std::size_t count)
   {
-    scalar x[run], b[run] = {};
+    bool const has = before != nullptr;
     std::size_t i = 0;
     for (; count - i >= run; i += run) {
-      std::memcpy(x, p + i * Element, sizeof x);
-      if (before != nullptr) std::memcpy(b, before + i * Element, sizeof b);
-      for (std::size_t k = 0; k < run; ++k) x[k] = subtracted(x[k], b[k], before != nullptr);
-      std::memcpy(out + i * Element, x, sizeof x);
+      vector x, old = {};
+      load_vector(p + i * Element, x);
+      if (has) load_vector(before + i * Element, old);
+      subtract_step(x, old, has);
+      store_vector(out + i * Element, x);
     }
     for (; i < count; ++i) {
-      auto const old = before != nullptr ? load_le<scalar>(before + i * Element) : scalar{0};
-      store_le(out + i * Element,
-               subtracted(load_le<scalar>(p + i * Element), old, before != nullptr));
+      auto x = load_le<scalar>(p + i * Element);
+      subtract_step(x, has ? load_le<scalar>(before + i * Element) : scalar{0}, has);
+      store_le(out + i * Element, x);
     }
   }
   SORA2_INLINE static void add_on_host(std::byte const* p, std::byte const* before, std::byte* out,
                                        std::size_t count)
   {
-    scalar x[run], b[run] = {};
+    bool const has = before != nullptr;
     std::size_t i = 0;
     for (; count - i >= run; i += run) {
-      std::memcpy(x, p + i * Element, sizeof x);
-      if (before != nullptr) std::memcpy(b, before + i * Element, sizeof b);
-      for (std::size_t k = 0; k < run; ++k) x[k] = added(x[k], b[k], before != nullptr);
-      std::memcpy(out + i * Element, x, sizeof x);
+      vector x, old = {};
+      load_vector(p + i * Element, x);
+      if (has) load_vector(before + i * Element, old);
+      add_step(x, old, has);
+      store_vector(out + i * Element, x);
     }
     for (; i < count; ++i) {
-      auto const old = before != nullptr ? load_le<scalar>(before + i * Element) : scalar{0};
-      store_le(out + i * Element, added(load_le<scalar>(p + i * Element), old, before != nullptr));
+      auto x = load_le<scalar>(p + i * Element);
+      add_step(x, has ? load_le<scalar>(before + i * Element) : scalar{0}, has);
+      store_le(out + i * Element, x);
     }
   }
-  SORA2_INLINE static scalar subtracted(scalar x, scalar before, bool has)
+  template <class X>
+  SORA2_INLINE static void add_step(X& x, X const& before, bool has)
   {
-    return coded(static_cast<scalar>(ordered(x) - (has ? ordered(before) : scalar{0})));
-  }
-  SORA2_INLINE static scalar added(scalar x, scalar before, bool has)
-  {
-    return pattern(static_cast<scalar>(difference(x) + (has ? ordered(before) : scalar{0})));
+    difference_step(x);
+    if (has) {
+      X old = before;
+      ordered_step(old);
+      x = static_cast<X>(x + old);
+    }
+    pattern_step(x);
   }
 
   template <std::uint32_t Distance>
   SORA2_INLINE static void sum_up_on_host(std::byte const* in, std::byte* out, std::size_t count)
   {
-    if constexpr (Distance >= run) {
-      // A run never reaches into itself: the sum is an addition of what is already there.
-      std::size_t const first = least(std::size_t{Distance}, count);
-      add_on_host(in, nullptr, out, first);
-      if (count > first)
-        add_on_host(in + first * Element, out, out + first * Element, count - first);
-    } else {
-      scalar sum[Distance] = {};
-      std::size_t i = 0;
-      for (; count - i >= Distance; i += Distance)
-        for (std::uint32_t k = 0; k < Distance; ++k) {
-          sum[k] =
-              static_cast<scalar>(sum[k] + difference(load_le<scalar>(in + (i + k) * Element)));
-          store_le(out + (i + k) * Element, pattern(sum[k]));
-        }
-      for (std::uint32_t k = 0; i < count; ++i, ++k) {
-        sum[k] = static_cast<scalar>(sum[k] + difference(load_le<scalar>(in + i * Element)));
-        store_le(out + i * Element, pattern(sum[k]));
+    constexpr std::size_t bytes = std::size_t{Distance} * Element;
+    std::size_t i = least(std::size_t{Distance}, count);
+    if constexpr (bytes >= 16) {
+      // 16 bytes never reach into themselves: the sum is an addition of what is already there.
+      add_on_host(in, nullptr, out, i);
+      if (count > i) add_on_host(in + i * Element, out, out + i * Element, count - i);
+      return;
+    } else if constexpr (16 % bytes == 0) {
+      vector sum = {};
+      for (i = 0; count - i >= run; i += run) {
+        vector x;
+        load_vector(in + i * Element, x);
+        difference_step(x);
+        sum_along<static_cast<int>(bytes)>(x);
+        sum += x;
+        x = sum;
+        pattern_step(x);
+        store_vector(out + i * Element, x);
+        repeat_last<static_cast<int>(bytes)>(sum);
       }
+    } else
+      i = 0;
+    for (; i < count; ++i) {
+      auto x = load_le<scalar>(in + i * Element);
+      bool const has = i >= Distance;
+      add_step(x, has ? load_le<scalar>(out + (i - Distance) * Element) : scalar{0}, has);
+      store_le(out + i * Element, x);
     }
   }
 };

@@ -1,7 +1,6 @@
 /// 32 elements of 1, 2, 4 or 8 bytes as lanes, from and to any address. For codecs that work on whole elements.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -70,15 +69,15 @@ SORA2_HD SORA2_INLINE void store_elements(Warp const& w, std::byte* p, std::uint
   if (reinterpret_cast<std::uintptr_t>(p) % part == 0) {
     if constexpr (Element == 8) {
       auto* words = reinterpret_cast<std::uint32_t*>(p);
-      w.scatter(words, lane + lane, x.low, here);
-      w.scatter(words, lane + lane + 1u, x.high, here);
+      w.scatter_distinct(words, lane + lane, x.low, here);
+      w.scatter_distinct(words, lane + lane + 1u, x.high, here);
     } else
       w.store_n(reinterpret_cast<element_type<Element>*>(p), n, x.low);
   } else {
     auto* bytes = reinterpret_cast<std::uint8_t*>(p);
     auto const at = lane * std::uint32_t{Element};
     for (std::uint32_t k = 0; k < Element; ++k)
-      w.scatter(
+      w.scatter_distinct(
           bytes, at + k,
           (k < 4 ? x.low >> static_cast<int>(8 * k) : x.high >> static_cast<int>(8 * (k - 4))) &
               0xFFu,
@@ -154,34 +153,6 @@ SORA2_HD SORA2_INLINE element_lanes<Element, Warp> from_zigzag(element_lanes<Ele
   } else
     x.low = x.low >> 1 ^ sign;
   return x;
-}
-
-// The same on one plain element.
-
-template <std::unsigned_integral T>
-SORA2_HD constexpr T to_order(T x)
-{
-  constexpr int top = 8 * sizeof(T) - 1;
-  return static_cast<T>(x ^ static_cast<T>(static_cast<T>(T{0} - static_cast<T>(x >> top)) |
-                                           static_cast<T>(T{1} << top)));
-}
-template <std::unsigned_integral T>
-SORA2_HD constexpr T from_order(T x)
-{
-  constexpr int top = 8 * sizeof(T) - 1;
-  return static_cast<T>(x ^ static_cast<T>(static_cast<T>(static_cast<T>(x >> top) - T{1}) |
-                                           static_cast<T>(T{1} << top)));
-}
-template <std::unsigned_integral T>
-SORA2_HD constexpr T to_zigzag(T x)
-{
-  constexpr int top = 8 * sizeof(T) - 1;
-  return static_cast<T>(static_cast<T>(x << 1) ^ static_cast<T>(T{0} - static_cast<T>(x >> top)));
-}
-template <std::unsigned_integral T>
-SORA2_HD constexpr T from_zigzag(T x)
-{
-  return static_cast<T>(static_cast<T>(x >> 1) ^ static_cast<T>(T{0} - static_cast<T>(x & T{1})));
 }
 
 }  // namespace sora2::detail

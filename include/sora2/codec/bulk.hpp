@@ -14,7 +14,7 @@ template <byte_codec_policy Codec>
 [[nodiscard]] result<std::size_t> encode(view<std::byte const> in, view<std::byte> out,
                                          model_t<Codec> const& m = {}, isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) {
+  return with_warp(set, [&](auto const& w) -> result<std::size_t> {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return encode_with<Codec>(w, s, in, out, m);
   });
@@ -24,7 +24,7 @@ template <byte_codec_policy Codec>
 [[nodiscard]] status decode(view<std::byte const> in, view<std::byte> out,
                             model_t<Codec> const& m = {}, isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) {
+  return with_warp(set, [&](auto const& w) -> status {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return decode_with<Codec>(w, s, in, out, m);
   });
@@ -36,7 +36,7 @@ template <value_codec_policy Codec, class T>
 [[nodiscard]] result<std::size_t> encode(tile<T> in, view<std::byte> out,
                                          model_t<Codec> const& m = {}, isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) {
+  return with_warp(set, [&](auto const& w) -> result<std::size_t> {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return encode_with<Codec>(w, s, tile<T const>(in), out, m);
   });
@@ -45,7 +45,7 @@ template <value_codec_policy Codec, real_type T>
 [[nodiscard]] status decode(view<std::byte const> in, tile<T> out, model_t<Codec> const& m = {},
                             isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) {
+  return with_warp(set, [&](auto const& w) -> status {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return decode_with<Codec>(w, s, in, out, m);
   });

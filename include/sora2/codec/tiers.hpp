@@ -180,7 +180,7 @@ template <tiers_list Tiers>
 write_block(level l, view<std::byte const> in, view<std::byte> out, block_options options = {},
             typename Tiers::model const& m = {}, isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) {
+  return with_warp(set, [&](auto const& w) -> result<std::size_t> {
     typename Tiers::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return Tiers::encode_block(w, s, l, in, out, options, m);
   });
@@ -191,7 +191,7 @@ template <tiers_list Tiers, class T>
 write_block(level l, tile<T> in, view<std::byte> out, block_options options = {},
             typename Tiers::model const& m = {}, isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) {
+  return with_warp(set, [&](auto const& w) -> result<std::size_t> {
     typename Tiers::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return Tiers::encode_block(w, s, l, tile<T const>(in), out, options, m);
   });
@@ -202,7 +202,7 @@ template <tiers_list Tiers>
                                 block_options options = {}, typename Tiers::model const& m = {},
                                 isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) {
+  return with_warp(set, [&](auto const& w) -> status {
     typename Tiers::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return Tiers::decode_block(w, s, block, out, options, m);
   });
@@ -212,7 +212,7 @@ template <tiers_list Tiers, real_type T>
                                 block_options options = {}, typename Tiers::model const& m = {},
                                 isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) {
+  return with_warp(set, [&](auto const& w) -> status {
     typename Tiers::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return Tiers::decode_block(w, s, block, out, options, m);
   });

@@ -1,6 +1,6 @@
 /// Runs host work on the widest warp this CPU has, chosen at run time inside plain headers.
-/// Smallest use: `auto const s = with_best_warp([&](auto const& w) { return Codec::decode(w, scratch, in, out); });`.
-/// Limits: host only. The function object's body must be inlinable (codec members carry SORA2_INLINE), since the
+/// Smallest use: `auto const s = with_best_warp([&](auto const& w) -> status { return Codec::decode(w, scratch, in, out); });`.
+/// Limits: host only. In a .cu file the function object names its return type, as above. The function object's body must be inlinable (codec members carry SORA2_INLINE), since the
 /// instruction set is that of the entry it is inlined into. Blocks the caller; safe from any thread.
 #pragma once
 
@@ -42,7 +42,15 @@ enum class isa : std::uint8_t { portable, avx2, avx512 };
 
 namespace detail {
 
-#if defined(__x86_64__)
+#if SORA2_ON_DEVICE
+/// Stands for host work in the compiler pass that makes code for the GPU. It would refuse the vectors that host lanes
+/// consist of, wherever a two-sided function meets them, and no host function's code comes from that pass.
+template <class Result>
+inline Result only_on_host()
+{
+  __builtin_trap();
+}
+#elif defined(__x86_64__)
 template <class F>
 SORA2_FLATTEN_AVX512 inline auto run_avx512(F&& f)
 {
@@ -61,12 +69,17 @@ SORA2_FLATTEN_AVX2 inline auto run_avx2(F&& f)
 template <class F>
 inline auto with_warp(isa set, F&& f)
 {
+#if SORA2_ON_DEVICE
+  static_cast<void>(set);
+  return detail::only_on_host<decltype(f(host_warp{}))>();
+#else
 #if defined(__x86_64__)
   if (set == isa::avx512) return detail::run_avx512(f);
   if (set == isa::avx2) return detail::run_avx2(f);
 #endif
   static_cast<void>(set);
   return f(host_warp{});
+#endif
 }
 
 template <class F>

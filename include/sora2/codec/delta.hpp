@@ -13,7 +13,7 @@
 #include <sora2/core/bits.hpp>
 #include <sora2/core/macros.hpp>
 #include <sora2/simt/crc32c.hpp>
-#include <sora2/simt/vector16.hpp>
+#include <sora2/simt/register16.hpp>
 
 namespace sora2 {
 
@@ -162,7 +162,7 @@ struct delta_steps {
 
   // On the host: 16 bytes at a time, then one element.
 
-  using vector = vector16<scalar>;
+  using vector = register16<scalar>;
   static constexpr std::size_t run = 16 / Element;
 
   /// Both for one element and for a vector of them.
@@ -206,10 +206,10 @@ struct delta_steps {
     std::size_t i = 0;
     for (; count - i >= run; i += run) {
       vector x, old = {};
-      load_vector(p + i * Element, x);
-      if (has) load_vector(before + i * Element, old);
+      load_register(p + i * Element, x);
+      if (has) load_register(before + i * Element, old);
       subtract_step(x, old, has);
-      store_vector(out + i * Element, x);
+      store_register(out + i * Element, x);
     }
     for (; i < count; ++i) {
       auto x = load_le<scalar>(p + i * Element);
@@ -224,10 +224,10 @@ struct delta_steps {
     std::size_t i = 0;
     for (; count - i >= run; i += run) {
       vector x, old = {};
-      load_vector(p + i * Element, x);
-      if (has) load_vector(before + i * Element, old);
+      load_register(p + i * Element, x);
+      if (has) load_register(before + i * Element, old);
       add_step(x, old, has);
-      store_vector(out + i * Element, x);
+      store_register(out + i * Element, x);
     }
     for (; i < count; ++i) {
       auto x = load_le<scalar>(p + i * Element);
@@ -261,13 +261,13 @@ struct delta_steps {
       vector sum = {};
       for (i = 0; count - i >= run; i += run) {
         vector x;
-        load_vector(in + i * Element, x);
+        load_register(in + i * Element, x);
         difference_step(x);
         sum_along<static_cast<int>(bytes)>(x);
         sum += x;
         x = sum;
         pattern_step(x);
-        store_vector(out + i * Element, x);
+        store_register(out + i * Element, x);
         repeat_last<static_cast<int>(bytes)>(sum);
       }
     } else

@@ -13,7 +13,7 @@
 #include <sora2/core/bits.hpp>
 #include <sora2/core/macros.hpp>
 #include <sora2/simt/bit_matrix.hpp>
-#include <sora2/simt/vector16.hpp>
+#include <sora2/simt/register16.hpp>
 
 namespace sora2 {
 
@@ -230,11 +230,11 @@ struct planes {
       for (std::size_t j = 0; j < run / 16; ++j) {
         SORA2_UNROLL_ON_HOST
         for (std::size_t k = 0; k < element; ++k)
-          load_vector(in + (i + 16 * j) * element + 16 * k, v[j][k]);
+          load_register(in + (i + 16 * j) * element + 16 * k, v[j][k]);
         sora2::split_bytes(v[j]);
       }
       if constexpr (Config.kind == plane_kind::byte) SORA2_UNROLL_ON_HOST
-      for (std::size_t k = 0; k < element; ++k) store_vector(out + k * count + i, v[0][k]);
+      for (std::size_t k = 0; k < element; ++k) store_register(out + k * count + i, v[0][k]);
       else SORA2_UNROLL_ON_HOST for (std::size_t k = 0; k < element; ++k)
       {
         bytes16 bits[4] = {v[0][k], v[1][k], v[2][k], v[3][k]};
@@ -255,7 +255,7 @@ struct planes {
     for (; count - i >= run; i += run) {
       bytes16 v[run / 16][element];
       if constexpr (Config.kind == plane_kind::byte) SORA2_UNROLL_ON_HOST
-      for (std::size_t k = 0; k < element; ++k) load_vector(in + k * count + i, v[0][k]);
+      for (std::size_t k = 0; k < element; ++k) load_register(in + k * count + i, v[0][k]);
       else SORA2_UNROLL_ON_HOST for (std::size_t k = 0; k < element; ++k)
       {
         bytes16 bits[4];
@@ -274,7 +274,7 @@ struct planes {
         sora2::join_bytes(v[j]);
         SORA2_UNROLL_ON_HOST
         for (std::size_t k = 0; k < element; ++k)
-          store_vector(out + (i + 16 * j) * element + 16 * k, v[j][k]);
+          store_register(out + (i + 16 * j) * element + 16 * k, v[j][k]);
       }
     }
     for (; i < count; i += group) join_group(in, out, count, i);

@@ -1,5 +1,5 @@
 /// 16 bytes in a host register, for the plain-code path of codecs that move whole bytes: splitting, joining, transposing.
-/// Smallest use: `vector16<std::uint16_t> v; load_vector(p, v); v += v >> 3; store_vector(q, v);`.
+/// Smallest use: `register16<std::uint16_t> v; load_register(p, v); v += v >> 3; store_register(q, v);`.
 /// Limits: host only, for functions that nvcc does not make for a GPU. Works at the instruction set of the code around it.
 /// Arguments travel by reference: vectors by value would depend on that set.
 #pragma once
@@ -17,7 +17,7 @@ namespace sora2 {
 namespace detail {
 
 template <class T>
-struct vector16_of {
+struct register16_of {
   typedef T type __attribute__((vector_size(16)));
 };
 
@@ -25,18 +25,18 @@ struct vector16_of {
 
 /// 16 / sizeof(T) elements with the operators of T.
 template <class T>
-using vector16 = typename detail::vector16_of<T>::type;
-using bytes16 = vector16<std::uint8_t>;
+using register16 = typename detail::register16_of<T>::type;
+using bytes16 = register16<std::uint8_t>;
 
 /// Any address.
 template <class Vector>
-SORA2_INLINE void load_vector(std::byte const* p, Vector& v)
+SORA2_INLINE void load_register(std::byte const* p, Vector& v)
 {
   static_assert(sizeof v == 16);
   std::memcpy(&v, p, sizeof v);
 }
 template <class Vector>
-SORA2_INLINE void store_vector(std::byte* p, Vector const& v)
+SORA2_INLINE void store_register(std::byte* p, Vector const& v)
 {
   static_assert(sizeof v == 16);
   std::memcpy(p, &v, sizeof v);
@@ -44,12 +44,12 @@ SORA2_INLINE void store_vector(std::byte* p, Vector const& v)
 /// The two 8-byte halves from and to different places.
 SORA2_INLINE void load_halves(std::byte const* low, std::byte const* high, bytes16& v)
 {
-  vector16<std::uint64_t> const x = {load_le<std::uint64_t>(low), load_le<std::uint64_t>(high)};
+  register16<std::uint64_t> const x = {load_le<std::uint64_t>(low), load_le<std::uint64_t>(high)};
   v = reinterpret_cast<bytes16 const&>(x);
 }
 SORA2_INLINE void store_halves(std::byte* low, std::byte* high, bytes16 const& v)
 {
-  auto const& x = reinterpret_cast<vector16<std::uint64_t> const&>(v);
+  auto const& x = reinterpret_cast<register16<std::uint64_t> const&>(v);
   store_le(low, x[0]);
   store_le(high, x[1]);
 }
@@ -75,9 +75,9 @@ SORA2_INLINE void every_second(bytes16 const& a, bytes16 const& b, bytes16& out)
 
 /// Exchanges the bits of `mask` with those `Distance` higher.
 template <int Distance>
-SORA2_INLINE void swap_bits(vector16<std::uint64_t>& x, std::uint64_t mask)
+SORA2_INLINE void swap_bits(register16<std::uint64_t>& x, std::uint64_t mask)
 {
-  vector16<std::uint64_t> const t = (x ^ (x >> Distance)) & mask;
+  register16<std::uint64_t> const t = (x ^ (x >> Distance)) & mask;
   x ^= t ^ (t << Distance);
 }
 
@@ -147,7 +147,7 @@ SORA2_INLINE void transpose_bytes(bytes16 (&v)[4])
 /// 8 x 8 bits in each of the two 64-bit words: bit c of byte r becomes bit r of byte c. Its own inverse.
 SORA2_INLINE void transpose_bits(bytes16& v)
 {
-  auto x = reinterpret_cast<vector16<std::uint64_t> const&>(v);
+  auto x = reinterpret_cast<register16<std::uint64_t> const&>(v);
   detail::swap_bits<7>(x, 0x00AA00AA00AA00AAu);
   detail::swap_bits<14>(x, 0x0000CCCC0000CCCCu);
   detail::swap_bits<28>(x, 0x00000000F0F0F0F0u);

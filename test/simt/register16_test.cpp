@@ -1,4 +1,4 @@
-#include <sora2/simt/vector16.hpp>
+#include <sora2/simt/register16.hpp>
 
 #include <doctest/doctest.h>
 
@@ -16,14 +16,14 @@ void check_split()
 {
   auto const page = support::noise(16 * N, N);
   bytes16 v[N];
-  for (std::size_t k = 0; k < N; ++k) load_vector(page.data() + 16 * k, v[k]);
+  for (std::size_t k = 0; k < N; ++k) load_register(page.data() + 16 * k, v[k]);
   split_bytes(v);
   for (std::size_t k = 0; k < N; ++k)
     for (std::size_t i = 0; i < 16; ++i)
-      CHECK(v[k][i] == static_cast<std::uint8_t>(page[i * N + k]));
+      CHECK(+v[k][i] == static_cast<std::uint8_t>(page[i * N + k]));
   join_bytes(v);
   std::byte back[16 * N];
-  for (std::size_t k = 0; k < N; ++k) store_vector(back + 16 * k, v[k]);
+  for (std::size_t k = 0; k < N; ++k) store_register(back + 16 * k, v[k]);
   CHECK(std::memcmp(back, page.data(), sizeof back) == 0);
 }
 
@@ -34,20 +34,20 @@ void check_sums()
   auto const page = support::noise(16, 7);
   T x[count];
   std::memcpy(x, page.data(), 16);
-  vector16<T> v;
-  load_vector(page.data(), v);
+  register16<T> v;
+  load_register(page.data(), v);
   sum_along<Bytes>(v);
   for (std::size_t i = 0; i < count; ++i) {
     if (i >= distance) x[i] = static_cast<T>(x[i] + x[i - distance]);
-    CHECK(v[i] == x[i]);
+    CHECK(+v[i] == x[i]);
   }
   repeat_last<Bytes>(v);
-  for (std::size_t i = 0; i < count; ++i) CHECK(v[i] == x[count - distance + i % distance]);
+  for (std::size_t i = 0; i < count; ++i) CHECK(+v[i] == x[count - distance + i % distance]);
 }
 
 }  // namespace
 
-TEST_SUITE("simt/vector16") {
+TEST_SUITE("simt/register16") {
   TEST_CASE("elements are split into their bytes and joined")
   {
     check_split<1>();
@@ -60,10 +60,10 @@ TEST_SUITE("simt/vector16") {
   {
     auto const page = support::noise(64, 3);
     bytes16 v[4];
-    for (std::size_t i = 0; i < 4; ++i) load_vector(page.data() + 16 * i, v[i]);
+    for (std::size_t i = 0; i < 4; ++i) load_register(page.data() + 16 * i, v[i]);
     transpose_bytes(v);
     std::byte out[64];
-    for (std::size_t i = 0; i < 4; ++i) store_vector(out + 16 * i, v[i]);
+    for (std::size_t i = 0; i < 4; ++i) store_register(out + 16 * i, v[i]);
     for (std::size_t r = 0; r < 8; ++r)
       for (std::size_t c = 0; c < 8; ++c) CHECK(out[8 * c + r] == page[8 * r + c]);
   }
@@ -72,7 +72,7 @@ TEST_SUITE("simt/vector16") {
   {
     auto const page = support::noise(16, 4);
     bytes16 v;
-    load_vector(page.data(), v);
+    load_register(page.data(), v);
     transpose_bits(v);
     for (std::size_t half = 0; half < 16; half += 8)
       for (std::size_t r = 0; r < 8; ++r)

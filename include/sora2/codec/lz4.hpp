@@ -7,12 +7,21 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include <sora2/codec/detail/lz4_block.hpp>
 #include <sora2/codec/detail/lz4_lanes.hpp>
 #include <sora2/codec/detail/lz4_scalar.hpp>
 #include <sora2/codec/policy.hpp>
+#include <sora2/core/bits.hpp>
+#include <sora2/core/ids.hpp>
+#include <sora2/core/macros.hpp>
+#include <sora2/core/result.hpp>
+#include <sora2/core/status.hpp>
+#include <sora2/core/view.hpp>
+#include <sora2/simt/crc32c.hpp>
+#include <sora2/simt/lanes.hpp>
 
 namespace sora2 {
 
@@ -100,7 +109,7 @@ struct lz4 {
       for (std::uint32_t i = 0; i < slots; i += 32)
         w.store(s.table + i, lanes<std::uint32_t, Warp>(0u));
       w.sync();
-      return detail::lz4_encode_lanes<Config>(w, s.table, in, out, {}, false);
+      return detail::lz4_encode_lanes<Config, false>(w, s.table, in, out, {});
     }
   }
 
@@ -147,6 +156,10 @@ static_assert(byte_codec_policy<lz4<>>);
 struct lz4_prefix {
   view<std::byte const> bytes;
   std::uint16_t const* table = nullptr;  ///< needed to encode only
+  std::uint32_t id =
+      0;  ///< CRC-32C of the bytes; goes into block headers, so that a wrong one is refused
+
+  [[nodiscard]] SORA2_HD constexpr std::uint32_t table_id() const { return id; }
 };
 
 /// Owner of the encoder's table for one dictionary; host only. The bytes stay the caller's and must outlive it.
@@ -155,19 +168,21 @@ template <lz4_config Config = lz4_config{}>
 class lz4_dictionary {
  public:
   /// Of more than 65535 bytes the last 65535 count: no offset reaches further.
-  explicit lz4_dictionary(view<std::byte const> bytes) : bytes_(detail::lz4_reachable(bytes))
+  explicit lz4_dictionary(view<std::byte const> bytes)
+      : bytes_(detail::lz4_reachable(bytes)), id_(greatest(crc32c(bytes_), 1u))
   {
     detail::lz4_index_dictionary<Config>(bytes_, table_);
   }
-  [[nodiscard]] lz4_prefix reader() const { return {bytes_, table_}; }
+  [[nodiscard]] lz4_prefix reader() const { return {bytes_, table_, id_}; }
 
  private:
   view<std::byte const> bytes_;
+  std::uint32_t id_;
   std::uint16_t table_[std::size_t{1} << Config.hash_bits];
 };
 
-/// lz4 with a dictionary. A block does not know which one it was made with: name it in the block header's table id, or
-/// a wrong one gives wrong bytes.
+/// lz4 with a dictionary. A bare block does not know which one it was made with, and a wrong one gives wrong bytes; a
+/// block of block.hpp knows, and refuses.
 template <lz4_config Config = lz4_config{}>
 struct lz4_primed {
   using plain = lz4<Config>;
@@ -203,7 +218,7 @@ struct lz4_primed {
       for (std::uint32_t i = 0; i < slots; i += 32)
         w.store(s.table + i, w.template load<std::uint32_t>(prefix.table + i));
       w.sync();
-      return detail::lz4_encode_lanes<Config>(w, s.table, in, out, prefix.bytes, true);
+      return detail::lz4_encode_lanes<Config, true>(w, s.table, in, out, prefix.bytes);
     }
   }
   SORA2_TWO_SIDED

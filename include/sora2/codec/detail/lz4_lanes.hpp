@@ -100,7 +100,7 @@ lz4_decode_lanes(Warp const& w, view<std::byte const> in, view<std::byte> out,
     if (literals > room) return status::output_too_small;
     if (few)
       w.store_n(out.data + made, static_cast<std::uint32_t>(literals),
-                w.shuffle(head, w.lane() + 1u));
+                w.shuffle(head, (w.lane() + 1u) & 31u));
     else
       w.copy(out.data + made, in.data + at, literals);
     w.sync();
@@ -143,7 +143,8 @@ lz4_decode_lanes(Warp const& w, view<std::byte const> in, view<std::byte> out,
   return status::corrupt_input;
 }
 
-/// What an encoder may find matches in: a dictionary and the input behind it, as one row of bytes.
+/// What an encoder may find matches in: the input, or a dictionary and the input behind it, as one row of bytes.
+template <bool Primed>
 struct lz4_source {
   view<std::byte const> dictionary, in;
 
@@ -153,14 +154,13 @@ struct lz4_source {
                                                            lanes<std::uint32_t, Warp> const& place,
                                                            lane_mask<Warp> const& chosen) const
   {
-    std::uint32_t const before = static_cast<std::uint32_t>(dictionary.size);
-    auto x =
-        w.template gather<std::uint32_t>(in.data, place - before, chosen & (place >= before), 0u);
-    if (before != 0) {
-      auto const early = chosen & (place < before);
-      x = x | w.template gather<std::uint32_t>(dictionary.data, place, early, 0u);
-    }
-    return x;
+    if constexpr (Primed) {
+      std::uint32_t const before = static_cast<std::uint32_t>(dictionary.size);
+      auto const late = place >= before;
+      return w.template gather<std::uint32_t>(in.data, place - before, chosen & late, 0u) |
+             w.template gather<std::uint32_t>(dictionary.data, place, chosen & ~late, 0u);
+    } else
+      return w.template gather<std::uint32_t>(in.data, place, chosen, 0u);
   }
   SORA2_TWO_SIDED
   template <warp_context Warp>
@@ -168,16 +168,19 @@ struct lz4_source {
                                                            lanes<std::uint32_t, Warp> const& place,
                                                            lane_mask<Warp> const& chosen) const
   {
-    return byte_at(w, place, chosen) | byte_at(w, place + 1u, chosen) << 8 |
-           byte_at(w, place + 2u, chosen) << 16 | byte_at(w, place + 3u, chosen) << 24;
+    lanes<std::uint32_t, Warp> four(0u);
+    SORA2_UNROLL
+    for (std::uint32_t i = 0; i < 4; ++i)
+      four = four | byte_at(w, place + i, chosen) << static_cast<int>(8 * i);
+    return four;
   }
 };
 
 /// Slots in the table for the bytes at 32 places, of which `four` are given: lz4_hash in 32-bit arithmetic.
 SORA2_TWO_SIDED
-template <auto Config, warp_context Warp>
+template <auto Config, bool Primed, warp_context Warp>
 SORA2_HD SORA2_INLINE lanes<std::uint32_t, Warp>
-lz4_slots(Warp const& w, lz4_source const& source, lanes<std::uint32_t, Warp> const& place,
+lz4_slots(Warp const& w, lz4_source<Primed> const& source, lanes<std::uint32_t, Warp> const& place,
           lanes<std::uint32_t, Warp> const& four, lane_mask<Warp> const& chosen)
 {
   using uints = lanes<std::uint32_t, Warp>;
@@ -208,17 +211,17 @@ SORA2_HD SORA2_INLINE std::byte* lz4_write_length(Warp const& w, std::byte* to, 
 
 /// Encodes as lz4_encode_scalar does.
 SORA2_TWO_SIDED
-template <auto Config, warp_context Warp, class Slot>
+template <auto Config, bool Primed, warp_context Warp, class Slot>
 SORA2_HD SORA2_INLINE result<std::size_t>
 lz4_encode_lanes(Warp const& w, Slot* table, view<std::byte const> in, view<std::byte> out,
-                 view<std::byte const> dictionary, bool has_dictionary)
+                 view<std::byte const> dictionary)
 {
   static_assert(Config.skip_bits >= 5, "all lanes of a batch are one step apart");
   using uints = lanes<std::uint32_t, Warp>;
   auto const lane = w.lane();
-  lz4_source const source{dictionary, in};
+  lz4_source<Primed> const source{dictionary, in};
   // Places count from the start of the dictionary; the input begins at place `before`.
-  std::uint32_t const before = static_cast<std::uint32_t>(dictionary.size);
+  std::uint32_t const before = Primed ? static_cast<std::uint32_t>(dictionary.size) : 0;
   std::uint32_t const end = before + static_cast<std::uint32_t>(in.size);
   std::uint32_t anchor = before;
   std::byte* to = out.data;
@@ -226,7 +229,7 @@ lz4_encode_lanes(Warp const& w, Slot* table, view<std::byte const> in, view<std:
 
   if (in.size > lz4_last_start) {
     std::uint32_t const last_start = end - lz4_last_start, match_end = end - lz4_last_literals;
-    std::uint32_t at = has_dictionary ? before : before + 1;
+    std::uint32_t at = Primed ? before : before + 1;
     for (;;) {
       std::uint32_t hits = 0, match = 0;
       for (std::uint32_t probe = Config.acceleration << Config.skip_bits; at <= last_start;
@@ -242,7 +245,7 @@ lz4_encode_lanes(Warp const& w, Slot* table, view<std::byte const> in, view<std:
         uints const offset = (place - last_seen) & lz4_reach;
         uints const candidate = place - offset;
         auto ok = inside & (offset != 0u);
-        if (before != 0)
+        if constexpr (Primed)
           ok = ok & ((candidate >= before) | (candidate + lz4_least_match <= before));
         ok = ok & (source.four_at(w, candidate, ok) == bytes);
         hits = w.ballot(ok);
@@ -259,8 +262,7 @@ lz4_encode_lanes(Warp const& w, Slot* table, view<std::byte const> in, view<std:
       }
       if (hits == 0) break;
 
-      bool const in_dictionary = match < before;
-      std::uint32_t const floor = in_dictionary ? 0 : before;
+      std::uint32_t const floor = match < before ? 0 : before;
       std::uint32_t const offset = at - match;
       std::uint32_t start = at;
       for (;;) {
@@ -292,7 +294,7 @@ lz4_encode_lanes(Warp const& w, Slot* table, view<std::byte const> in, view<std:
       to = lz4_write_length(w, to + 1, literals);
       w.copy(to, in.data + (anchor - before), literals);
       to += literals;
-      w.store_n(to, 2, uints(offset) >> (lane << 3));
+      w.store_n(to, 2, uints(offset) >> ((lane & 1u) << 3));
       to = lz4_write_length(w, to + 2, code);
       at = anchor = start + length;
       if (at > last_start) break;

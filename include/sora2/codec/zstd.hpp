@@ -8,7 +8,8 @@
 #if !__has_include(<zstd.h>)
 #error \
     "sora2/codec/zstd.hpp is the component sora2::zstd: it needs <zstd.h> of libzstd (Debian: libzstd-dev)"
-#endif
+#else
+
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -189,3 +190,5 @@ struct zstd {
 static_assert(byte_codec_policy<zstd<>>);
 
 }  // namespace sora2
+
+#endif

@@ -12,6 +12,7 @@
 #include <sora2/codec/bulk.hpp>
 #include <sora2/simt/audit_warp.hpp>
 #include <support/byte_pages.hpp>
+#include <support/lz4_pages.hpp>
 #include <support/lz4_reference.hpp>
 #include <support/warps.hpp>
 
@@ -107,42 +108,9 @@ bytes packed(view<std::byte const> page)
   return block;
 }
 
-bytes repeated(std::size_t size, std::size_t period)
-{
-  bytes page = support::noise(size, period);
-  for (std::size_t i = period; i < size; ++i) page[i] = page[i - period];
-  return page;
-}
-/// Words of a small vocabulary.
-bytes text(std::size_t size, std::uint64_t seed)
-{
-  support::random_source next(seed);
-  bytes page;
-  while (page.size() < size) {
-    std::uint32_t word = next.below(next.below(200) + 1) * 2654435761u;
-    for (std::uint32_t n = 2 + word % 7; n > 0 && page.size() < size; --n, word >>= 4)
-      page.push_back(static_cast<std::byte>('a' + word % 16));
-    if (page.size() < size) page.push_back(std::byte{' '});
-  }
-  return page;
-}
-/// Pieces of noise, runs, repeats of earlier bytes near and far, in changing shares.
-bytes mixture(std::size_t size, std::uint64_t seed)
-{
-  support::random_source next(seed);
-  bytes page;
-  std::uint32_t const kind = next.below(5), reach = 1u << next.below(17);
-  while (page.size() < size) {
-    std::uint32_t n = 1 + next.below(1u << next.below(kind == 0 ? 11 : 7));
-    bool const again = !page.empty() && next.below(5) > kind;
-    std::size_t const back =
-        again ? 1 + next.below(static_cast<std::uint32_t>(least<std::size_t>(page.size(), reach)))
-              : 0;
-    for (; n > 0 && page.size() < size; --n)
-      page.push_back(again ? page[page.size() - back] : static_cast<std::byte>(next()));
-  }
-  return page;
-}
+using support::mixture;
+using support::repeated;
+using support::text;
 
 bytes case_file(std::string const& name)
 {

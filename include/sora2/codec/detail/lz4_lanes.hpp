@@ -262,7 +262,7 @@ lz4_encode_lanes(Warp const& w, Slot* table, view<std::byte const> in, view<std:
       }
       if (hits == 0) break;
 
-      std::uint32_t const floor = match < before ? 0 : before;
+      std::uint32_t const floor = Primed && match < before ? 0 : before;
       std::uint32_t const offset = at - match;
       std::uint32_t start = at;
       for (;;) {

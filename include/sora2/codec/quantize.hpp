@@ -51,8 +51,8 @@ struct scale_grid {
 
   static constexpr std::uint32_t dropped = Kind == scale_kind::float16 ? 13 : Kind == scale_kind::bfloat16 ? 16 : 8;
   static constexpr float top = Kind == scale_kind::float16 ? 65504.0f : Kind == scale_kind::bfloat16 ? 0x1.FEp127f : 0x1.FFFEp127f;
-  /// Below, steps are constant (float16) or nothing is kept (others: scales stay normal, so reciprocals stay finite).
-  static constexpr float normal = Kind == scale_kind::float16 ? 0x1p-14f : 0x1p-126f;
+  /// Below, steps are constant (float16) or nothing is kept (others: reciprocals and parts of a scale stay normal).
+  static constexpr float normal = Kind == scale_kind::float16 ? 0x1p-14f : 0x1p-100f;
   static constexpr float tiny_step = 0x1p-24f;
 
   /// Nearest, for x >= 0; ties to even.
@@ -192,8 +192,10 @@ struct quantize {
   using stored_scale = detail::scale_storage<Config.scale>;
   static constexpr std::uint32_t group = Config.group;
   static constexpr std::size_t sections = Config.symmetric ? 1 : 2;
-  static constexpr bool by_token = Config.along == axis::token;
   using code = std::conditional_t<Config.symmetric, std::int32_t, std::uint32_t>;
+  template <class Warp>
+  using steps = packed_steps<Config.bits, code, Warp>;
+  static constexpr bool by_token = Config.along == axis::token;
   /// Groups that a warp handles at once (one a lane), and the values it keeps of them when they are rotated.
   static constexpr std::uint32_t units_at_once = Config.rotate ? least(32u, 1024u / group) : 32u;
   static constexpr std::uint32_t kept_scales = by_token ? 32 : Config.rotate ? 256 : 1;
@@ -276,28 +278,65 @@ struct quantize {
     return Warp::is_host || reinterpret_cast<std::uintptr_t>(p) % sizeof(stored_scale) == 0;
   }
 
+  /// Least and greatest value so far in each lane. Symmetric groups are measured in magnitudes, whose order is that of
+  /// their bits taken as integers.
   template <class Warp>
   struct extremes {
-    lanes<float, Warp> lowest = __builtin_huge_valf(), highest = -__builtin_huge_valf();
-    lanes<std::int32_t, Warp> magnitude = 0;
+    using measure = lanes<std::conditional_t<Config.symmetric, std::int32_t, float>, Warp>;
+    measure lowest, highest;
+    lanes<float, Warp> poison = 0.0f;  ///< NaN from the first NaN or infinity on
 
+    SORA2_TWO_SIDED
+    SORA2_HD SORA2_INLINE void start()
+    {
+      if constexpr (Config.symmetric) {
+        lowest = 0x7F800000;
+        highest = 0;
+      } else {
+        lowest = bit_cast<float>(0x7F800000u);
+        highest = bit_cast<float>(0xFF800000u);
+      }
+    }
     SORA2_TWO_SIDED
     SORA2_HD SORA2_INLINE void take(lanes<float, Warp> const& x)
     {
-      auto const bits = bits_of(x) & 0x7FFFFFFFu;
-      magnitude = greatest(magnitude, to_int(bits));
-      lanes<float, Warp> const y = Config.symmetric ? float_of(bits) : x;
-      lowest = least(lowest, y);
-      highest = greatest(highest, y);
+      if constexpr (Config.symmetric) {
+        auto const magnitude = to_int(bits_of(x) & 0x7FFFFFFFu);
+        lowest = least(lowest, magnitude);
+        highest = greatest(highest, magnitude);
+      } else {
+        lowest = least(lowest, x);
+        highest = greatest(highest, x);
+        poison = multiply_add_exact(x, 0.0f, poison);
+      }
+    }
+    /// True where a NaN or an infinity was taken by some lane; `high` is the greatest of its values.
+    SORA2_TWO_SIDED
+    [[nodiscard]] SORA2_HD SORA2_INLINE bool damaged(Warp const& w, lanes<float, Warp> const& high) const
+    {
+      if constexpr (Config.symmetric)
+        return w.any(~(high < bit_cast<float>(0x7F800000u)));
+      else
+        return w.any(poison != poison);
+    }
+    /// As numbers, and from them.
+    SORA2_TWO_SIDED
+    SORA2_HD SORA2_INLINE static lanes<float, Warp> number(measure const& x)
+    {
+      if constexpr (Config.symmetric)
+        return float_of(to_uint(x));
+      else
+        return x;
+    }
+    SORA2_TWO_SIDED
+    SORA2_HD SORA2_INLINE static measure of_number(lanes<float, Warp> const& x)
+    {
+      if constexpr (Config.symmetric)
+        return to_int(bits_of(x));
+      else
+        return x;
     }
   };
-  /// True where a NaN or an infinity was taken: its magnitude, as an integer, is above every finite one.
-  SORA2_TWO_SIDED
-  template <class Warp>
-  SORA2_HD SORA2_INLINE static bool damaged(Warp const& w, extremes<Warp> const& e)
-  {
-    return w.any(e.magnitude >= 0x7F800000);
-  }
 
   SORA2_TWO_SIDED
   template <class Warp>
@@ -309,18 +348,6 @@ struct quantize {
     else
       return round_to_int((x - zero) * inverse);
   }
-  /// The product is exact (at most 16 bits times 8), so fusing it with the sum changes nothing.
-  SORA2_TWO_SIDED
-  template <class Warp>
-  SORA2_HD SORA2_INLINE static lanes<float, Warp> value_of(lanes<code, Warp> const& q, lanes<float, Warp> const& scale,
-                                                         lanes<float, Warp> const& zero)
-  {
-    if constexpr (Config.symmetric)
-      return to_lanes_float(q) * scale;
-    else
-      return to_lanes_float(q) * scale + zero;
-  }
-
   // ---- groups along a row: the units of a plane, in memory order, are handled 32 at a time, one scale a lane ----
 
   /// Walks the groups of a plane: `offset` values precede the current one, which has `size`.
@@ -361,24 +388,23 @@ struct quantize {
         rotate_run(w, values + start, s.values, static_cast<std::uint32_t>(end.offset() - start), width, rotation::forward);
         w.sync();
       }
-      extremes<Warp> all;
+      extremes<Warp> e;
       cursor c = begin;
       for (std::uint32_t u = 0; u < count; ++u, c.next()) {
-        extremes<Warp> e;
+        e.start();
         for (std::uint32_t i = 0; i < c.size(); i += 32) {
           std::uint32_t const n = c.size() - i;
           auto x = token_values(w, s, values, start, c.offset() + i, n);
           if (n < 32) x = select(w.lane() < n, x, w.broadcast(x, 0));
           e.take(x);
         }
-        all.magnitude = greatest(all.magnitude, e.magnitude);
-        w.store_one(s.first + u, w.least_of(e.lowest));
-        w.store_one(s.second + u, w.greatest_of(e.highest));
+        w.store_one(s.first + u, bit_cast<float>(w.least_of(e.lowest)));
+        w.store_one(s.second + u, bit_cast<float>(w.greatest_of(e.highest)));
       }
       w.sync();
-      if (damaged(w, all)) return status::non_finite;
-      auto const fit = detail::fit_groups<Config, Warp>(w.template load_n<float>(s.first, count, 0.0f),
-                                                        w.template load_n<float>(s.second, count, 0.0f), limit<T>);
+      auto const low = w.template load_n<float>(s.first, count, 0.0f), high = w.template load_n<float>(s.second, count, 0.0f);
+      if (e.damaged(w, high)) return status::non_finite;
+      auto const fit = detail::fit_groups<Config, Warp>(low, high, limit<T>);
       if (!w.all(fit.fits)) return status::unsupported;
       w.store_n(scales + unit, count, fit.scale);
       if constexpr (!Config.symmetric) w.store_n(zeros + unit, count, fit.zero);
@@ -433,11 +459,11 @@ struct quantize {
         lanes<float, Warp> const scale = static_cast<float>(w.load_one(s.first + u));
         lanes<float, Warp> zero = 0.0f;
         if constexpr (!Config.symmetric) zero = static_cast<float>(w.load_one(s.second + u));
+        steps<Warp> const step(scale, zero);
         std::byte const* const from = codes + at.row_bytes * c.row + packed_bytes<Config.bits>(c.column);
         for (std::uint32_t i = 0; i < c.size(); i += 32) {
           std::uint32_t const n = c.size() - i;
-          auto const q = load_packed<Config.bits, code>(w, from + packed_bytes<Config.bits>(i), least(n, 32u));
-          auto const x = value_of<Warp>(q, scale, zero);
+          auto const x = step.load(w, from + packed_bytes<Config.bits>(i), least(n, 32u));
           if constexpr (Config.rotate)
             w.store_n(s.values + (c.offset() - start + i), n, x);
           else
@@ -467,9 +493,11 @@ struct quantize {
       for (std::uint32_t column = 0; column < in.columns; column += 32) {
         std::uint32_t const n = least(in.columns - column, 32u);
         extremes<Warp> e;
+        e.start();
         for (std::uint32_t row = first; row < last; ++row) e.take(w.template load_n<float>(in.row(plane, row) + column, n, 0.0f));
-        if (damaged(w, e)) return status::non_finite;
-        auto const fit = detail::fit_groups<Config, Warp>(e.lowest, e.highest, limit<T>);
+        auto const high = e.number(e.highest);
+        if (e.damaged(w, high)) return status::non_finite;
+        auto const fit = detail::fit_groups<Config, Warp>(e.number(e.lowest), high, limit<T>);
         if (w.any((w.lane() < n) & ~fit.fits)) return status::unsupported;
         std::size_t const unit = std::size_t{first / group} * in.columns + column;
         w.store_n(scales + unit, n, fit.scale);
@@ -498,10 +526,9 @@ struct quantize {
         auto const scale = w.template load_n<float>(scales + unit, n, 0.0f);
         lanes<float, Warp> zero = 0.0f;
         if constexpr (!Config.symmetric) zero = w.template load_n<float>(zeros + unit, n, 0.0f);
-        for (std::uint32_t row = first; row < last; ++row) {
-          auto const q = load_packed<Config.bits, code>(w, codes + at.row_bytes * row + packed_bytes<Config.bits>(column), n);
-          w.store_n(out.row(plane, row) + column, n, value_of<Warp>(q, scale, zero));
-        }
+        steps<Warp> const step(scale, zero);
+        for (std::uint32_t row = first; row < last; ++row)
+          w.store_n(out.row(plane, row) + column, n, step.load(w, codes + at.row_bytes * row + packed_bytes<Config.bits>(column), n));
       }
     }
   }
@@ -522,29 +549,31 @@ struct quantize {
       std::uint32_t const last = first + least(group, in.rows - first);
       for (std::uint32_t start = 0; start < in.columns; start += 256) {
         std::uint32_t const count = least(in.columns - start, 256u);
-        extremes<Warp> all;
+        extremes<Warp> e;
+        e.start();
         for (std::uint32_t i = 0; i < count; i += 32) {
-          w.store_n(s.first + i, count - i, all.lowest);
-          w.store_n(s.second + i, count - i, all.highest);
+          w.store_n(s.first + i, count - i, e.number(e.lowest));
+          w.store_n(s.second + i, count - i, e.number(e.highest));
         }
         w.sync();
         for (std::uint32_t row = first; row < last; ++row) {
           rotate_run(w, in.row(plane, row) + start, s.values, count, width, rotation::forward);
           w.sync();
           for (std::uint32_t i = 0; i < count; i += 32) {
-            all.lowest = w.template load_n<float>(s.first + i, count - i, 0.0f);
-            all.highest = w.template load_n<float>(s.second + i, count - i, 0.0f);
-            all.take(w.template load_n<float>(s.values + i, count - i, 0.0f));
-            w.store_n(s.first + i, count - i, all.lowest);
-            w.store_n(s.second + i, count - i, all.highest);
+            e.lowest = e.of_number(w.template load_n<float>(s.first + i, count - i, 0.0f));
+            e.highest = e.of_number(w.template load_n<float>(s.second + i, count - i, 0.0f));
+            e.take(w.template load_n<float>(s.values + i, count - i, 0.0f));
+            w.store_n(s.first + i, count - i, e.number(e.lowest));
+            w.store_n(s.second + i, count - i, e.number(e.highest));
           }
           w.sync();
         }
-        if (damaged(w, all)) return status::non_finite;
         std::size_t const unit = std::size_t{first / group} * in.columns + start;
         for (std::uint32_t i = 0; i < count; i += 32) {
-          auto const fit = detail::fit_groups<Config, Warp>(w.template load_n<float>(s.first + i, count - i, 0.0f),
-                                                            w.template load_n<float>(s.second + i, count - i, 0.0f), limit<T>);
+          auto const low = w.template load_n<float>(s.first + i, count - i, 0.0f);
+          auto const high = w.template load_n<float>(s.second + i, count - i, 0.0f);
+          if (e.damaged(w, high)) return status::non_finite;
+          auto const fit = detail::fit_groups<Config, Warp>(low, high, limit<T>);
           if (!w.all(fit.fits)) return status::unsupported;
           w.store_n(scales + unit + i, count - i, fit.scale);
           if constexpr (!Config.symmetric) w.store_n(zeros + unit + i, count - i, fit.zero);
@@ -591,11 +620,11 @@ struct quantize {
         w.sync();
         for (std::uint32_t row = first; row < last; ++row) {
           for (std::uint32_t i = 0; i < count; i += 32) {
-            auto const q = load_packed<Config.bits, code>(w, codes + at.row_bytes * row + packed_bytes<Config.bits>(start + i),
-                                                          least(count - i, 32u));
             lanes<float, Warp> zero = 0.0f;
             if constexpr (!Config.symmetric) zero = w.template load_n<float>(s.second + i, count - i, 0.0f);
-            w.store_n(s.values + i, count - i, value_of<Warp>(q, w.template load_n<float>(s.first + i, count - i, 0.0f), zero));
+            steps<Warp> const step(w.template load_n<float>(s.first + i, count - i, 0.0f), zero);
+            auto const x = step.load(w, codes + at.row_bytes * row + packed_bytes<Config.bits>(start + i), least(count - i, 32u));
+            w.store_n(s.values + i, count - i, x);
           }
           w.sync();
           rotate_run(w, s.values, out.row(plane, row) + start, count, width, rotation::inverse);

@@ -35,15 +35,14 @@ constexpr expand_table make_expand_table()
 }
 inline constexpr expand_table expand_rows = make_expand_table();
 
-/// For each 8-bit mask: the set lanes, lowest first.
+/// For each 8-bit mask: the set lanes in rising order, in the last places of eight.
 constexpr expand_table make_compress_table()
 {
   expand_table t{};
   for (std::uint32_t m = 0; m < 256; ++m) {
     std::uint64_t r = 0;
-    int rank = 0;
     for (std::uint64_t i = 0; i < 8; ++i)
-      if (m >> i & 1u) r |= i << (8 * rank++);
+      if (m >> i & 1u) r = r >> 8 | i << 56;
     t.row[m] = r;
   }
   return t;
@@ -93,6 +92,24 @@ struct vector_steps<avx2_warp> : portable_steps {
   {
     to_part(_mm256_fmadd_ps(register_of<float>(x), register_of<float>(y), register_of<float>(z)),
             out);
+  }
+  template <class T>
+  SORA2_TARGET_AVX2 static inline void lesser(v8<T> const& x, v8<T> const& y, v8<T>& out)
+  {
+    auto const a = register_of<T>(x), b = register_of<T>(y);
+    if constexpr (std::is_same_v<T, float>)
+      to_part(_mm256_min_ps(b, a), out);  // the second operand where a NaN takes part
+    else
+      to_part<T>(std::is_signed_v<T> ? _mm256_min_epi32(a, b) : _mm256_min_epu32(a, b), out);
+  }
+  template <class T>
+  SORA2_TARGET_AVX2 static inline void greater(v8<T> const& x, v8<T> const& y, v8<T>& out)
+  {
+    auto const a = register_of<T>(x), b = register_of<T>(y);
+    if constexpr (std::is_same_v<T, float>)
+      to_part(_mm256_max_ps(b, a), out);
+    else
+      to_part<T>(std::is_signed_v<T> ? _mm256_max_epi32(a, b) : _mm256_max_epu32(a, b), out);
   }
   SORA2_TARGET_AVX2 static inline void round(v8<float> const& x, v8<std::int32_t>& out)
   {
@@ -203,6 +220,37 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
       base::store(p, x);
   }
 
+  using base::gather;
+  /// By scalar loads: faster than the gather instruction where that is slow, and hardly slower where it is not.
+  template <lane_type T, class U>
+  [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<T, avx2_warp> gather(U const* p, uints const& at) const
+  {
+    if constexpr (sizeof(U) == 4 && std::is_same_v<T, float> == std::is_same_v<U, float>) {
+      lanes<T, avx2_warp> x;
+      gather_part<T>(p, at.a, x.a);
+      gather_part<T>(p, at.b, x.b);
+      gather_part<T>(p, at.c, x.c);
+      gather_part<T>(p, at.d, x.d);
+      return x;
+    } else
+      return base::template gather<T>(p, at);
+  }
+
+  /// As the portable one, in registers.
+  template <class T>
+  [[nodiscard]] SORA2_TARGET_AVX2 inline T sum(lanes<T, avx2_warp> const& x) const
+  {
+    if constexpr (std::is_same_v<T, float>) {
+      __m256 const a = _mm256_add_ps(detail::register_of<T>(x.a), detail::register_of<T>(x.c));
+      __m256 const b = _mm256_add_ps(detail::register_of<T>(x.b), detail::register_of<T>(x.d));
+      __m256 const eight = _mm256_add_ps(a, b);
+      __m128 const four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+      __m128 const two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+      return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+    } else
+      return base::sum(x);
+  }
+
   template <class T>
   [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<T, avx2_warp> shuffle(lanes<T, avx2_warp> const& x,
                                                                      uints const& from) const
@@ -259,6 +307,29 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
     __m256 const high = _mm256_blendv_ps(pick(x.c), pick(x.d), bit3);
     _mm256_storeu_ps(reinterpret_cast<float*>(&out), _mm256_blendv_ps(low, high, bit4));
   }
+  template <class U>
+  SORA2_TARGET_AVX2 static inline __m128i gather_four(U const* p, __m128i const& at)
+  {
+    // Two places come out of the vector at a time.
+    auto const low = static_cast<std::uint64_t>(_mm_cvtsi128_si64(at));
+    auto const high = static_cast<std::uint64_t>(_mm_extract_epi64(at, 1));
+    __m128i const a = _mm_insert_epi32(_mm_cvtsi32_si128(load_le<int>(p + (low & 0xFFFFFFFFu))),
+                                       load_le<int>(p + (low >> 32)), 1);
+    __m128i const b = _mm_insert_epi32(_mm_cvtsi32_si128(load_le<int>(p + (high & 0xFFFFFFFFu))),
+                                       load_le<int>(p + (high >> 32)), 1);
+    return _mm_unpacklo_epi64(a, b);
+  }
+  template <class T, class U>
+  SORA2_TARGET_AVX2 static inline void gather_part(U const* p, detail::v8<std::uint32_t> const& at, detail::v8<T>& out)
+  {
+    __m256i const i = detail::register_of<std::uint32_t>(at);
+    __m128i const low = gather_four(p, _mm256_castsi256_si128(i)), high = gather_four(p, _mm256_extracti128_si256(i, 1));
+    __m256i const x = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+    if constexpr (std::is_same_v<T, float>)
+      detail::to_part(_mm256_castsi256_ps(x), out);
+    else
+      detail::to_part<T>(x, out);
+  }
   /// The words at p, spread over the lanes in need.
   SORA2_TARGET_AVX2 static inline void take_part(std::byte const*& p,
                                                  detail::v8<std::int32_t> const& need,
@@ -280,10 +351,9 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
     __m256i const from = _mm256_cvtepu8_epi32(steps::bytes(&detail::compress_rows.row[m]));
     __m256i const packed = _mm256_permutevar8x32_epi32(detail::register_of<std::uint32_t>(x), from);
     __m128i const w = steps::low_words(_mm256_and_si256(packed, _mm256_set1_epi32(0xFFFF)));
+    // Eight words that end at the cursor: those below the chosen ones lie in free room.
+    _mm_storeu_si128(reinterpret_cast<__m128i_u*>(p - 16), w);
     p -= 2 * count;
-    alignas(16) std::uint16_t y[8];
-    _mm_store_si128(reinterpret_cast<__m128i*>(y), w);
-    std::memcpy(p, y, static_cast<std::size_t>(2 * count));
   }
 };
 

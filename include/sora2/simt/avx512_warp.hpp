@@ -219,6 +219,42 @@ SORA2_TARGET_AVX512 inline lanes<T, avx512_warp> select(lane_mask<avx512_warp> c
               _mm512_mask_blend_epi32(m.high, detail::words_of<T>(y.b), detail::words_of<T>(x.b)))};
 }
 
+namespace detail {
+
+/// The same bits as another type, part by part: a cast of the whole would pass through memory.
+template <class To, class From>
+SORA2_INLINE lanes<To, avx512_warp> recast(lanes<From, avx512_warp> const& x)
+{
+  return {__builtin_bit_cast(v16<To>, x.a), __builtin_bit_cast(v16<To>, x.b)};
+}
+
+}  // namespace detail
+
+SORA2_INLINE lanes<std::uint32_t, avx512_warp> bits_of(lanes<float, avx512_warp> const& x)
+{
+  return detail::recast<std::uint32_t>(x);
+}
+SORA2_INLINE lanes<float, avx512_warp> float_of(lanes<std::uint32_t, avx512_warp> const& x)
+{
+  return detail::recast<float>(x);
+}
+SORA2_INLINE lanes<std::int32_t, avx512_warp> to_int(lanes<std::uint32_t, avx512_warp> const& x)
+{
+  return detail::recast<std::int32_t>(x);
+}
+SORA2_INLINE lanes<std::int32_t, avx512_warp> to_int(lanes<std::int32_t, avx512_warp> const& x)
+{
+  return x;
+}
+SORA2_INLINE lanes<std::uint32_t, avx512_warp> to_uint(lanes<std::int32_t, avx512_warp> const& x)
+{
+  return detail::recast<std::uint32_t>(x);
+}
+SORA2_INLINE lanes<std::uint32_t, avx512_warp> to_uint(lanes<std::uint32_t, avx512_warp> const& x)
+{
+  return x;
+}
+
 /// Value of an integer as float, rounded to nearest.
 template <class T>
   requires(!std::same_as<T, float>)

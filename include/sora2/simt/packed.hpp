@@ -1,5 +1,6 @@
 /// Lanes from and to bit-packed memory: 8, 4 or 2 bits an element, the first element in the low bits of a byte.
 /// Smallest use: `auto q = load_packed<4, std::uint32_t>(w, bytes, 32); store_packed<4>(w, bytes, 32, q);`.
+/// `packed_steps` reads them as numbers, element * scale + zero.
 /// Limits: collective; at most 32 elements a call, starting at a whole byte. Touches exactly the bytes that hold the
 /// elements; bits beyond the last one are written as zero and ignored when read.
 #pragma once
@@ -11,6 +12,8 @@
 
 #include <sora2/core/bits.hpp>
 #include <sora2/core/macros.hpp>
+#include <sora2/simt/avx2_warp.hpp>
+#include <sora2/simt/avx512_warp.hpp>
 #include <sora2/simt/detail/vector_warp.hpp>
 #include <sora2/simt/lanes.hpp>
 
@@ -65,6 +68,39 @@ SORA2_HD SORA2_INLINE void store_packed(Warp const& w, std::byte* p, std::uint32
                                  : 2),
             y, (lane < n) & ((lane & (each - 1)) == 0u));
 }
+
+/// x * y + z where the product is exact, so that one rounding or two give the same: with an instruction for it one step,
+/// without two instead of a slow call.
+SORA2_TWO_SIDED
+template <class Warp>
+[[nodiscard]] SORA2_HD SORA2_INLINE lanes<float, Warp> multiply_add_exact(lanes<float, Warp> const& x,
+                                                                          std::type_identity_t<lanes<float, Warp>> const& y,
+                                                                          std::type_identity_t<lanes<float, Warp>> const& z)
+{
+  if constexpr (std::is_same_v<Warp, host_warp>)
+    return x * y + z;
+  else
+    return fma(x, y, z);
+}
+
+/// Reads packed elements as element * scale + zero. T tells whether elements have a sign.
+/// Limits: products are exact: scales have at most 24 - Bits significant bits and are 0 or at least 2^-100.
+template <int Bits, class T, class Warp>
+struct packed_steps {
+  lanes<float, Warp> scale, zero;
+
+  SORA2_TWO_SIDED
+  SORA2_HD SORA2_INLINE packed_steps(lanes<float, Warp> const& scale_of_lane, lanes<float, Warp> const& zero_of_lane)
+      : scale(scale_of_lane), zero(zero_of_lane)
+  {}
+  /// Lanes at n and above get something.
+  SORA2_TWO_SIDED
+  [[nodiscard]] SORA2_HD SORA2_INLINE lanes<float, Warp> load(Warp const& w, std::byte const* p, std::uint32_t n) const
+  {
+    // Elements without a sign are small: as signed integers they convert faster.
+    return multiply_add_exact(to_lanes_float(to_int(load_packed<Bits, T>(w, p, n))), scale, zero);
+  }
+};
 
 namespace detail {
 
@@ -126,39 +162,237 @@ SORA2_INLINE void pack_part(std::byte* p, v8<T> const& in)
   std::memcpy(p, &x, std::size_t{Bits});
 }
 
+/// 32 elements, none missing.
+template <int Bits, class T, vector_warp_type Warp>
+SORA2_INLINE void unpack_all(std::byte const* p, lanes<T, Warp>& x)
+{
+  unpack_part<Bits, T>(p, x.a);
+  unpack_part<Bits, T>(p + Bits, x.b);
+  unpack_part<Bits, T>(p + 2 * Bits, x.c);
+  unpack_part<Bits, T>(p + 3 * Bits, x.d);
+}
+template <int Bits, class T, vector_warp_type Warp>
+SORA2_INLINE void pack_all(std::byte* p, lanes<T, Warp> const& x)
+{
+  pack_part<Bits, T>(p, x.a);
+  pack_part<Bits, T>(p + Bits, x.b);
+  pack_part<Bits, T>(p + 2 * Bits, x.c);
+  pack_part<Bits, T>(p + 3 * Bits, x.d);
+}
+
+#if defined(__x86_64__)
+
+/// 32 elements of 4 or 2 bits as bytes, in order.
+template <int Bits, bool Signed>
+SORA2_TARGET_AVX2 inline __m256i bytes_of_packed(std::byte const* p)
+{
+  __m256i x;
+  if constexpr (Bits == 4) {
+    x = _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<__m128i_u const*>(p)));
+  } else {
+    // Two elements a byte first, then the same step as for 4 bits.
+    __m128i y = _mm_cvtepu8_epi16(_mm_loadl_epi64(reinterpret_cast<__m128i_u const*>(p)));
+    y = _mm_and_si128(_mm_or_si128(y, _mm_slli_epi16(y, 4)), _mm_set1_epi8(0x0F));
+    x = _mm256_cvtepu8_epi16(y);
+  }
+  x = _mm256_and_si256(_mm256_or_si256(x, _mm256_slli_epi16(x, 8 - Bits)),
+                       _mm256_set1_epi8((1 << Bits) - 1));
+  if constexpr (Signed) {
+    __m256i const top = _mm256_set1_epi8(1 << (Bits - 1));
+    x = _mm256_sub_epi8(_mm256_xor_si256(x, top), top);
+  }
+  return x;
+}
+/// Joins neighbours among 32 bytes whose upper bits are clear; 4 * Bits bytes at p.
+template <int Bits>
+SORA2_TARGET_AVX2 inline void pack_bytes(std::byte* p, __m256i const& x)
+{
+  // Words of two elements each, then of one byte each; lanes of 16 bytes are put together last.
+  __m256i const pairs = _mm256_maddubs_epi16(x, _mm256_set1_epi16((1 << (8 + Bits)) | 1));
+  __m128i y = _mm_packus_epi16(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
+  if constexpr (Bits == 4) {
+    _mm_storeu_si128(reinterpret_cast<__m128i_u*>(p), y);
+  } else {
+    y = _mm_maddubs_epi16(y, _mm_set1_epi16((1 << 12) | 1));
+    _mm_storel_epi64(reinterpret_cast<__m128i_u*>(p), _mm_packus_epi16(y, y));
+  }
+}
+
+template <int Bits, class T>
+SORA2_TARGET_AVX2 inline void unpack_all(std::byte const* p, lanes<T, avx2_warp>& x)
+{
+  if constexpr (Bits == 8) {
+    using byte = std::conditional_t<std::is_same_v<T, std::int32_t>, std::int8_t, std::uint8_t>;
+    x = avx2_warp{}.load<T>(reinterpret_cast<byte const*>(p));
+  } else {
+    __m256i const y = bytes_of_packed<Bits, std::is_same_v<T, std::int32_t>>(p);
+    __m128i const low = _mm256_castsi256_si128(y), high = _mm256_extracti128_si256(y, 1);
+    to_part<T>(_mm256_cvtepi8_epi32(low), x.a);
+    to_part<T>(_mm256_cvtepi8_epi32(_mm_srli_si128(low, 8)), x.b);
+    to_part<T>(_mm256_cvtepi8_epi32(high), x.c);
+    to_part<T>(_mm256_cvtepi8_epi32(_mm_srli_si128(high, 8)), x.d);
+  }
+}
+template <int Bits, class T>
+SORA2_TARGET_AVX2 inline void pack_all(std::byte* p, lanes<T, avx2_warp> const& x)
+{
+  // Only the low bits of each lane take part, as everywhere; then no step below saturates.
+  __m256i const low = _mm256_set1_epi32((1 << Bits) - 1);
+  __m256i const ab = _mm256_packus_epi32(_mm256_and_si256(register_of<T>(x.a), low),
+                                         _mm256_and_si256(register_of<T>(x.b), low));
+  __m256i const cd = _mm256_packus_epi32(_mm256_and_si256(register_of<T>(x.c), low),
+                                         _mm256_and_si256(register_of<T>(x.d), low));
+  __m256i const bytes = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(ab, cd),
+                                                    _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+  if constexpr (Bits == 8)
+    _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(p), bytes);
+  else
+    pack_bytes<Bits>(p, bytes);
+}
+
+/// For the bytes of four registers: where element 8 * part + i lies among 16 bytes in both halves of a register; and the
+/// bits of that byte which are its own.
+template <int Bits>
+struct spread_table {
+  alignas(32) std::int8_t from[4][32];
+  alignas(32) std::uint32_t own[8];
+  alignas(32) float share[8];
+};
+template <int Bits>
+constexpr spread_table<Bits> make_spread_table()
+{
+  spread_table<Bits> t{};
+  for (int part = 0; part < 4; ++part)
+    for (int i = 0; i < 8; ++i)
+      for (int byte = 0; byte < 4; ++byte)
+        t.from[part][4 * i + byte] = static_cast<std::int8_t>(byte == 0 ? (8 * part + i) * Bits / 8 % 16 : -1);
+  for (int i = 0; i < 8; ++i) {
+    int const shift = i * Bits % 8;
+    t.own[i] = static_cast<std::uint32_t>((1 << Bits) - 1) << shift;
+    t.share[i] = 1.0f / static_cast<float>(1 << shift);
+  }
+  return t;
+}
+template <int Bits>
+inline constexpr spread_table<Bits> spread_rows = make_spread_table<Bits>();
+
+template <int Bits, class T>
+SORA2_TARGET_AVX512 inline void unpack_all(std::byte const* p, lanes<T, avx512_warp>& x)
+{
+  if constexpr (Bits == 8) {
+    using byte = std::conditional_t<std::is_same_v<T, std::int32_t>, std::int8_t, std::uint8_t>;
+    x = avx512_warp{}.load<T>(reinterpret_cast<byte const*>(p));
+  } else {
+    __m256i const y = bytes_of_packed<Bits, std::is_same_v<T, std::int32_t>>(p);
+    x.a = from_words<T>(_mm512_maskz_cvtepi8_epi32(0xFFFF, _mm256_castsi256_si128(y)));
+    x.b = from_words<T>(_mm512_maskz_cvtepi8_epi32(0xFFFF, _mm256_extracti128_si256(y, 1)));
+  }
+}
+template <int Bits, class T>
+SORA2_TARGET_AVX512 inline void pack_all(std::byte* p, lanes<T, avx512_warp> const& x)
+{
+  __m128i const low = _mm512_maskz_cvtepi32_epi8(0xFFFF, words_of<T>(x.a));
+  __m128i const high = _mm512_maskz_cvtepi32_epi8(0xFFFF, words_of<T>(x.b));
+  __m256i const bytes = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+  if constexpr (Bits == 8)
+    _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(p), bytes);
+  else
+    pack_bytes<Bits>(p, _mm256_and_si256(bytes, _mm256_set1_epi8((1 << Bits) - 1)));
+}
+
+#endif
+
+template <class Warp>
+concept unpacks_by_vectors = vector_warp_type<Warp> || std::same_as<Warp, avx512_warp>;
+
 }  // namespace detail
 
-/// The same over 8-wide vectors: eight elements are one word.
-template <int Bits, lane_type T, detail::vector_warp_type Warp>
-  requires(warp_context<Warp> && packed_width<Bits>)
-[[nodiscard]] SORA2_INLINE lanes<T, Warp> load_packed(Warp const& w, std::byte const* p,
-                                                      std::uint32_t n)
+/// The same by vectors. A ragged end passes through a whole one.
+template <int Bits, lane_type T, warp_context Warp>
+  requires(packed_width<Bits> && detail::unpacks_by_vectors<Warp>)
+[[nodiscard]] SORA2_INLINE lanes<T, Warp> load_packed(Warp const& w, std::byte const* p, std::uint32_t n)
 {
-  std::byte room[std::size_t(4 * Bits)] = {};
-  if (n < 32) {
-    std::memcpy(room, p, packed_bytes<Bits>(n));
-    p = room;
-  }
   lanes<T, Warp> x;
-  detail::unpack_part<Bits, T>(p, x.a);
-  detail::unpack_part<Bits, T>(p + Bits, x.b);
-  detail::unpack_part<Bits, T>(p + 2 * Bits, x.c);
-  detail::unpack_part<Bits, T>(p + 3 * Bits, x.d);
-  return n < 32 ? select(w.lane() < n, x, T{0}) : x;
+  if (n >= 32) {
+    detail::unpack_all<Bits, T>(p, x);
+    return x;
+  }
+  std::byte room[4 * Bits] = {};
+  std::memcpy(room, p, packed_bytes<Bits>(n));
+  detail::unpack_all<Bits, T>(room, x);
+  return select(w.lane() < n, x, T{0});
 }
-template <int Bits, lane_type T, detail::vector_warp_type Warp>
-  requires(warp_context<Warp> && packed_width<Bits>)
-SORA2_INLINE void store_packed(Warp const& w, std::byte* p, std::uint32_t n,
-                               lanes<T, Warp> const& x)
+template <int Bits, lane_type T, warp_context Warp>
+  requires(packed_width<Bits> && detail::unpacks_by_vectors<Warp>)
+SORA2_INLINE void store_packed(Warp const& w, std::byte* p, std::uint32_t n, lanes<T, Warp> const& x)
 {
-  std::byte room[std::size_t(4 * Bits)];
-  std::byte* const to = n < 32 ? room : p;
-  lanes<T, Warp> const y = n < 32 ? select(w.lane() < n, x, T{0}) : x;
-  detail::pack_part<Bits, T>(to, y.a);
-  detail::pack_part<Bits, T>(to + Bits, y.b);
-  detail::pack_part<Bits, T>(to + 2 * Bits, y.c);
-  detail::pack_part<Bits, T>(to + 3 * Bits, y.d);
-  if (n < 32) std::memcpy(p, room, packed_bytes<Bits>(n));
+  if (n >= 32) return detail::pack_all<Bits, T>(p, x);
+  std::byte room[4 * Bits];
+  detail::pack_all<Bits, T>(room, select(w.lane() < n, x, T{0}));
+  std::memcpy(p, room, packed_bytes<Bits>(n));
 }
+
+#if defined(__x86_64__)
+
+/// A byte shuffle puts the byte that holds an element into its lane. What it still shares with others is masked out and
+/// its place in the byte undone by a power of two in the scale; signed elements are read as unsigned ones with an offset.
+/// All of that is exact.
+template <int Bits, class T>
+struct packed_steps<Bits, T, avx2_warp> {
+  lanes<float, avx2_warp> scale, zero;
+
+  SORA2_INLINE packed_steps(lanes<float, avx2_warp> const& scale_of_lane, lanes<float, avx2_warp> const& zero_of_lane)
+  {
+    detail::v8<float> share;
+    std::memcpy(&share, detail::spread_rows<Bits>.share, sizeof share);
+    scale = scale_of_lane * lanes<float, avx2_warp>(share, share, share, share);
+    if constexpr (std::is_same_v<T, std::int32_t>)
+      zero = multiply_add_exact(scale_of_lane, -static_cast<float>(1 << (Bits - 1)), zero_of_lane);
+    else
+      zero = zero_of_lane;
+  }
+  [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<float, avx2_warp> load(avx2_warp const&, std::byte const* p,
+                                                                      std::uint32_t n) const
+  {
+    std::byte room[4 * Bits];
+    if (n < 32) {
+      std::memset(room, 0, sizeof room);
+      std::memcpy(room, p, packed_bytes<Bits>(n));
+      p = room;
+    }
+    __m256i low, high;
+    if constexpr (Bits == 2)
+      low = high = _mm256_set1_epi64x(load_le<std::int64_t>(p));
+    else {
+      low = high = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<__m128i_u const*>(p)));
+      if constexpr (Bits == 8) high = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<__m128i_u const*>(p + 16)));
+    }
+    if constexpr (std::is_same_v<T, std::int32_t>) {
+      constexpr int top = Bits == 8 ? 0x80 : Bits == 4 ? 0x88 : 0xAA;
+      low = _mm256_xor_si256(low, _mm256_set1_epi8(static_cast<char>(top)));
+      high = _mm256_xor_si256(high, _mm256_set1_epi8(static_cast<char>(top)));
+    }
+    lanes<float, avx2_warp> x;
+    part<0>(low, scale.a, zero.a, x.a);
+    part<1>(low, scale.b, zero.b, x.b);
+    part<2>(high, scale.c, zero.c, x.c);
+    part<3>(high, scale.d, zero.d, x.d);
+    return x;
+  }
+
+ private:
+  template <int Part>
+  SORA2_TARGET_AVX2 static inline void part(__m256i const& bytes, detail::v8<float> const& by, detail::v8<float> const& plus,
+                                            detail::v8<float>& out)
+  {
+    auto const& t = detail::spread_rows<Bits>;
+    __m256i x = _mm256_shuffle_epi8(bytes, _mm256_load_si256(reinterpret_cast<__m256i const*>(t.from[Part])));
+    if constexpr (Bits != 8) x = _mm256_and_si256(x, _mm256_load_si256(reinterpret_cast<__m256i const*>(t.own)));
+    detail::to_part(_mm256_fmadd_ps(_mm256_cvtepi32_ps(x), detail::register_of<float>(by), detail::register_of<float>(plus)),
+                    out);
+  }
+};
+
+#endif
 
 }  // namespace sora2

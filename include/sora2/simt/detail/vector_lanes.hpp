@@ -63,6 +63,17 @@ struct portable_steps {
   {
     for (int i = 0; i < 8; ++i) out[i] = __builtin_fmaf(x[i], y[i], z[i]);
   }
+  /// Where a NaN takes part, x stays.
+  template <class T>
+  SORA2_INLINE static void lesser(v8<T> const& x, v8<T> const& y, v8<T>& out)
+  {
+    out = y < x ? y : x;
+  }
+  template <class T>
+  SORA2_INLINE static void greater(v8<T> const& x, v8<T> const& y, v8<T>& out)
+  {
+    out = x < y ? y : x;
+  }
   SORA2_INLINE static void round(v8<float> const& x, v8<std::int32_t>& out)
   {
 #if defined(__SSE2__)
@@ -296,6 +307,71 @@ template <class T, detail::vector_warp_type W>
 SORA2_INLINE lanes<T, W> select(lane_mask<W> const& m, lanes<T, W> const& x, lanes<T, W> const& y)
 {
   return {m.a ? x.a : y.a, m.b ? x.b : y.b, m.c ? x.c : y.c, m.d ? x.d : y.d};
+}
+
+template <class T, detail::vector_warp_type W>
+SORA2_INLINE lanes<T, W> least(lanes<T, W> const& x, std::type_identity_t<lanes<T, W>> const& y)
+{
+  using steps = detail::vector_steps<W>;
+  lanes<T, W> out;
+  steps::template lesser<T>(x.a, y.a, out.a);
+  steps::template lesser<T>(x.b, y.b, out.b);
+  steps::template lesser<T>(x.c, y.c, out.c);
+  steps::template lesser<T>(x.d, y.d, out.d);
+  return out;
+}
+template <class T, detail::vector_warp_type W>
+SORA2_INLINE lanes<T, W> greatest(lanes<T, W> const& x, std::type_identity_t<lanes<T, W>> const& y)
+{
+  using steps = detail::vector_steps<W>;
+  lanes<T, W> out;
+  steps::template greater<T>(x.a, y.a, out.a);
+  steps::template greater<T>(x.b, y.b, out.b);
+  steps::template greater<T>(x.c, y.c, out.c);
+  steps::template greater<T>(x.d, y.d, out.d);
+  return out;
+}
+
+namespace detail {
+
+/// The same bits as another type, part by part: a cast of the whole would pass through memory.
+template <class To, class From, vector_warp_type W>
+SORA2_INLINE lanes<To, W> recast(lanes<From, W> const& x)
+{
+  return {__builtin_bit_cast(v8<To>, x.a), __builtin_bit_cast(v8<To>, x.b), __builtin_bit_cast(v8<To>, x.c), __builtin_bit_cast(v8<To>, x.d)};
+}
+
+}  // namespace detail
+
+template <detail::vector_warp_type W>
+SORA2_INLINE lanes<std::uint32_t, W> bits_of(lanes<float, W> const& x)
+{
+  return detail::recast<std::uint32_t>(x);
+}
+template <detail::vector_warp_type W>
+SORA2_INLINE lanes<float, W> float_of(lanes<std::uint32_t, W> const& x)
+{
+  return detail::recast<float>(x);
+}
+template <detail::vector_warp_type W>
+SORA2_INLINE lanes<std::int32_t, W> to_int(lanes<std::uint32_t, W> const& x)
+{
+  return detail::recast<std::int32_t>(x);
+}
+template <detail::vector_warp_type W>
+SORA2_INLINE lanes<std::int32_t, W> to_int(lanes<std::int32_t, W> const& x)
+{
+  return x;
+}
+template <detail::vector_warp_type W>
+SORA2_INLINE lanes<std::uint32_t, W> to_uint(lanes<std::int32_t, W> const& x)
+{
+  return detail::recast<std::uint32_t>(x);
+}
+template <detail::vector_warp_type W>
+SORA2_INLINE lanes<std::uint32_t, W> to_uint(lanes<std::uint32_t, W> const& x)
+{
+  return x;
 }
 
 /// Value of an integer as float, rounded to nearest.

@@ -3,14 +3,15 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <vector>
 
 #include <support/byte_pages.hpp>
 #include <support/codecs.hpp>
+#include <support/warps.hpp>
 
 namespace {
 
@@ -380,27 +381,42 @@ TEST_SUITE("codec/block") {
     CHECK(back == page);
   }
 
-  TEST_CASE("blocks are the same from every warp")
+  TEST_CASE("blocks are the same from every warp, and read by every warp")
   {
-    auto const values = support::wave<float16>(2 * 20 * 72, 12);
-    bytes const page = support::patches(1000, 12);
-    for (isa set : {isa::portable, isa::avx2, isa::avx512}) {
-      if (set > best_isa()) continue;
-      bytes out(5000);
-      auto n = write_block<whole_numbers>(tile<float16 const>(values.data(), 2, 20, 72), out,
-                                          {.exact_rows = 3}, {}, set);
+    auto const values = support::wave<float16>(2 * 9 * 70, 12);
+    tile<float16 const> const page(values.data(), 2, 9, 70);
+    bytes const raw = support::patches(300, 12), noise = support::noise(300, 12);
+    bytes const of_values = block_of<whole_numbers>(page, {.exact_rows = 3});
+    support::on_all_warps([&](auto const& w) {
+      using warp = std::remove_cvref_t<decltype(w)>;
+      whole_numbers::scratch<warp> s;
+      bytes out(of_values.size() + 1500);
+      auto const n =
+          encode_block<whole_numbers>(w, s, page, view<std::byte>(out), {.exact_rows = 3});
       REQUIRE(n);
       out.resize(*n);
-      CHECK(out == block_of<whole_numbers>(tile<float16 const>(values.data(), 2, 20, 72),
-                                           {.exact_rows = 3}));
-      out.resize(5000);
-      n = write_block<runs>(view<std::byte const>(page), out, {}, {}, set);
-      REQUIRE(n);
-      out.resize(*n);
-      CHECK(out == block_of<runs>(page));
-      bytes back(1000);
-      CHECK(read_block<runs>(out, view<std::byte>(back), {}, {}, set) == status::ok);
-      CHECK(back == page);
-    }
+      CHECK(out == of_values);
+      std::vector<float16> back(values.size()), wanted(values.size());
+      CHECK(decode_block<whole_numbers>(w, s, out, tile<float16>(back.data(), 2, 9, 70)) ==
+            status::ok);
+      CHECK(read_block<whole_numbers>(out, tile<float16>(wanted.data(), 2, 9, 70)) == status::ok);
+      CHECK(back == wanted);
+      std::vector<float> wide(values.size());
+      CHECK(decode_block<whole_numbers>(w, s, out, tile<float>(wide.data(), 2, 9, 70)) ==
+            status::ok);
+      CHECK(wide[700] == to_float(back[700]));
+
+      runs::scratch<warp> t;
+      for (bytes const& given : {raw, noise}) {
+        bytes block(block_bound<runs>(300)), again(300);
+        auto const m =
+            encode_block<runs>(w, t, view<std::byte const>(given), view<std::byte>(block));
+        REQUIRE(m);
+        block.resize(*m);
+        CHECK(block == block_of<runs>(given));
+        CHECK(decode_block<runs>(w, t, block, view<std::byte>(again)) == status::ok);
+        CHECK(again == given);
+      }
+    });
   }
 }

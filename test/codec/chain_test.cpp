@@ -9,6 +9,7 @@
 #include <sora2/codec/bulk.hpp>
 #include <support/byte_pages.hpp>
 #include <support/codecs.hpp>
+#include <support/warps.hpp>
 
 namespace {
 
@@ -193,17 +194,34 @@ TEST_SUITE("codec/chain") {
               .error() == status::non_finite);
   }
 
-  TEST_CASE("every warp writes the same stream")
+  TEST_CASE("every warp writes the same stream, and reads it")
   {
-    auto const values = support::wave<float>(4000, 1, 200.0f);
-    tile<float const> const page(values.data(), 2, 50, 40);
-    for (isa set : {isa::portable, isa::avx2, isa::avx512}) {
-      if (set > best_isa()) continue;
-      bytes out(value_chain::encoded_bound(16'000));
-      auto const n = encode<value_chain>(page, view<std::byte>(out), {}, set);
+    auto const values = support::wave<float>(600, 1, 200.0f);
+    tile<float const> const page(values.data(), 2, 10, 30);
+    bytes const of_values = packed<value_chain>(page);
+    support::on_all_warps([&](auto const& w) {
+      using warp = std::remove_cvref_t<decltype(w)>;
+      value_chain::scratch<warp> s;
+      bytes out(value_chain::encoded_bound(2400));
+      auto const n = value_chain::encode(w, s, page, view<std::byte>(out));
       REQUIRE(n);
       out.resize(*n);
-      CHECK(out == packed<value_chain>(page));
-    }
+      CHECK(out == of_values);
+      std::vector<float> back(600);
+      CHECK(value_chain::decode(w, s, out, tile<float>(back.data(), 2, 10, 30)) == status::ok);
+      CHECK(back[599] == std::nearbyint(values[599]));
+
+      byte_chain::scratch<warp> t;
+      for (bytes const& given : {support::noise(300, 4), support::patches(300, 4),
+                                 bytes(300)}) {  // stages left out or not
+        bytes stream(byte_chain::encoded_bound(300)), again(300);
+        auto const k = byte_chain::encode(w, t, given, view<std::byte>(stream), {7});
+        REQUIRE(k);
+        stream.resize(*k);
+        CHECK(stream == packed<byte_chain>(view<std::byte const>(given), keyed::model{7}));
+        CHECK(byte_chain::decode(w, t, stream, view<std::byte>(again), {7}) == status::ok);
+        CHECK(again == given);
+      }
+    });
   }
 }

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <utility>
 
 #include <sora2/core/bits.hpp>
 #include <sora2/core/macros.hpp>
@@ -81,16 +80,25 @@ SORA2_INLINE void swap_bits(register16<std::uint64_t>& x, std::uint64_t mask)
   x ^= t ^ (t << Distance);
 }
 
-template <int Bytes, int... I>
-SORA2_INLINE void moved_up(bytes16 const& v, bytes16& out, std::integer_sequence<int, I...>)
+// Indices are spelled out: nvcc takes no pack for them.
+template <int Bytes>
+SORA2_INLINE void moved_up(bytes16 const& v, bytes16& out)
 {
+  constexpr int b = Bytes;
+  constexpr auto from = [](int i) { return i < b ? 0 : 16 + i - b; };
   bytes16 const zero = {};
-  out = __builtin_shufflevector(zero, v, (I < Bytes ? 0 : 16 + I - Bytes)...);
+  out = __builtin_shufflevector(zero, v, from(0), from(1), from(2), from(3), from(4), from(5),
+                                from(6), from(7), from(8), from(9), from(10), from(11), from(12),
+                                from(13), from(14), from(15));
 }
-template <int Bytes, int... I>
-SORA2_INLINE void last_repeated(bytes16 const& v, bytes16& out, std::integer_sequence<int, I...>)
+template <int Bytes>
+SORA2_INLINE void last_repeated(bytes16 const& v, bytes16& out)
 {
-  out = __builtin_shufflevector(v, v, (16 - Bytes + I % Bytes)...);
+  constexpr int b = Bytes;
+  constexpr auto from = [](int i) { return 16 - b + i % b; };
+  out = __builtin_shufflevector(v, v, from(0), from(1), from(2), from(3), from(4), from(5), from(6),
+                                from(7), from(8), from(9), from(10), from(11), from(12), from(13),
+                                from(14), from(15));
 }
 
 }  // namespace detail
@@ -160,8 +168,7 @@ SORA2_INLINE void sum_along(Vector& v)
 {
   if constexpr (Bytes < 16) {
     bytes16 earlier;
-    detail::moved_up<Bytes>(reinterpret_cast<bytes16 const&>(v), earlier,
-                            std::make_integer_sequence<int, 16>{});
+    detail::moved_up<Bytes>(reinterpret_cast<bytes16 const&>(v), earlier);
     v += reinterpret_cast<Vector const&>(earlier);
     sum_along<2 * Bytes>(v);
   }
@@ -171,8 +178,7 @@ template <int Bytes, class Vector>
 SORA2_INLINE void repeat_last(Vector& v)
 {
   bytes16 repeated;
-  detail::last_repeated<Bytes>(reinterpret_cast<bytes16 const&>(v), repeated,
-                               std::make_integer_sequence<int, 16>{});
+  detail::last_repeated<Bytes>(reinterpret_cast<bytes16 const&>(v), repeated);
   v = reinterpret_cast<Vector const&>(repeated);
 }
 

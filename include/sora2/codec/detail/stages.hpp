@@ -109,7 +109,7 @@ SORA2_HD constexpr decltype(auto) stage_model(models_t<Cs...> const& all)
   constexpr bool has[] = {has_model<Cs>...};
   constexpr std::size_t before = [&] {
     std::size_t count = 0;
-    for (std::size_t i = 0; i < I; ++i) count += has[i];
+    for (std::size_t i = 0; i != I; ++i) count += has[i];
     return count;
   }();
   if constexpr (!has[I])

@@ -220,7 +220,6 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
       base::store(p, x);
   }
 
-  using base::gather;
   /// By scalar loads: faster than the gather instruction where that is slow, and hardly slower where it is not.
   template <lane_type T, class U>
   [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<T, avx2_warp> gather(U const* p, uints const& at) const
@@ -234,6 +233,13 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
       return x;
     } else
       return base::template gather<T>(p, at);
+  }
+
+  template <lane_type T, class U>
+  [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<T, avx2_warp> gather(U const* p, uints const& at, mask const& chosen,
+                                                                    std::type_identity_t<T> fill) const
+  {
+    return base::template gather<T>(p, at, chosen, fill);
   }
 
   /// As the portable one, in registers.

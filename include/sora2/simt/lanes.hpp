@@ -112,7 +112,7 @@ struct word_source {
 };
 
 /// A stream of little-endian 16-bit words being written downwards from the end of a buffer.
-/// When the room ends, nothing more is written and `overrun` stays set.
+/// When the room ends, nothing more is written and `overrun` stays set. What lies below the cursor is free for scribbling.
 struct word_sink {
   std::byte* next = nullptr;   ///< the last word written; the next one goes below
   std::byte* begin = nullptr;  ///< start of the room

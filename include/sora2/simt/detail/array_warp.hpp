@@ -31,18 +31,16 @@ struct array_warp {
     for (int i = 0; i < 32; ++i) x[i] = load_element<T>(p + index[i]);
     return from_array(x);
   }
-  /// Lanes outside the mask get `fill` and touch no memory.
+  /// Lanes outside the mask get `fill` and touch no memory: they read what a chosen lane reads anyway.
   template <lane_type T, class U>
   [[nodiscard]] SORA2_INLINE lanes<T, Self> gather(U const* p, lanes<std::uint32_t, Self> const& at,
                                                    lane_mask<Self> const& chosen,
                                                    std::type_identity_t<T> fill) const
   {
-    std::uint32_t index[32];
-    T x[32];
-    to_array(at, index);
     std::uint32_t const bits = self().ballot(chosen);
-    for (int i = 0; i < 32; ++i) x[i] = (bits >> i & 1u) ? load_element<T>(p + index[i]) : fill;
-    return from_array(x);
+    if (bits == 0) return fill;
+    std::uint32_t const safe = broadcast(at, lowest_bit(bits));
+    return select(chosen, self().template gather<T>(p, select(chosen, at, safe)), fill);
   }
   /// Where several lanes name one place, the highest lane's value stays.
   template <class U, class T>

@@ -41,10 +41,12 @@ struct vector_warp : array_warp<Self> {
   [[nodiscard]] SORA2_INLINE lanes<T, Self> load_n(U const* p, std::uint32_t n,
                                                    std::type_identity_t<T> fill) const
   {
-    if (n >= 32) return self().template load<T>(p);
-    T x[32];
-    for (std::uint32_t i = 0; i < 32; ++i) x[i] = i < n ? load_element<T>(p + i) : fill;
-    return from_array(x);
+    lanes<T, Self> x(fill);
+    load_first<T>(p, n, x.a);
+    if (n > 8) load_first<T>(p + 8, n - 8, x.b);
+    if (n > 16) load_first<T>(p + 16, n - 16, x.c);
+    if (n > 24) load_first<T>(p + 24, n - 24, x.d);
+    return x;
   }
   template <class U, class T>
   SORA2_INLINE void store(U* p, lanes<T, Self> const& x) const
@@ -57,10 +59,10 @@ struct vector_warp : array_warp<Self> {
   template <class U, class T>
   SORA2_INLINE void store_n(U* p, std::uint32_t n, lanes<T, Self> const& x) const
   {
-    if (n >= 32) return self().store(p, x);
-    T y[32];
-    to_array(x, y);
-    for (std::uint32_t i = 0; i < n; ++i) store_element(p + i, y[i]);
+    store_first<U, T>(p, n, x.a);
+    if (n > 8) store_first<U, T>(p + 8, n - 8, x.b);
+    if (n > 16) store_first<U, T>(p + 16, n - 16, x.c);
+    if (n > 24) store_first<U, T>(p + 24, n - 24, x.d);
   }
 
   template <class T>
@@ -168,6 +170,24 @@ struct vector_warp : array_warp<Self> {
   using array_warp<Self>::to_array;
   SORA2_INLINE Self const& self() const { return static_cast<Self const&>(*this); }
 
+  /// The first n of eight elements, n > 0; others keep their value.
+  template <class T, class U>
+  SORA2_INLINE static void load_first(U const* p, std::uint32_t n, v8<T>& out)
+  {
+    if (n >= 8) return steps::template load<T>(p, out);
+    T y[8];
+    std::memcpy(y, &out, sizeof y);
+    for (std::uint32_t i = 0; i < n; ++i) y[i] = load_element<T>(p + i);
+    std::memcpy(&out, y, sizeof y);
+  }
+  template <class U, class T>
+  SORA2_INLINE static void store_first(U* p, std::uint32_t n, v8<T> const& x)
+  {
+    if (n >= 8) return steps::template store<U, T>(p, x);
+    T y[8];
+    std::memcpy(y, &x, sizeof y);
+    for (std::uint32_t i = 0; i < n; ++i) store_element(p + i, y[i]);
+  }
   template <int A, int B, int C, int D, int E, int F, int G, int H, class T>
   SORA2_INLINE static lanes<T, Self> within(lanes<T, Self> const& x)
   {

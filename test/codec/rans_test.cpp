@@ -11,6 +11,7 @@
 #include <sora2/codec/bulk.hpp>
 #include <sora2/codec/rans.hpp>
 #include <support/entropy_reference.hpp>
+#include <support/warps.hpp>
 
 using sora2::isa;
 using sora2::result;
@@ -480,6 +481,36 @@ TEST_SUITE("codec/rans") {
     bytes empty_group = good;
     empty_group[0] = std::byte{3};  // a second group, whose mask is then the first frequency's bits
     CHECK_FALSE(read(empty_group));
+  }
+
+  TEST_CASE("a warp that watches its memory finds nothing, and writes the same bytes")
+  {
+    auto const table =
+        sora2::make_rans_table(support::count_bytes(support::geometric_bytes(900, 120, 6)));
+    REQUIRE(table);
+    auto const run = [&]<class Codec>(Codec, bytes const& raw, sora2::model_t<Codec> const& m) {
+      bytes const packed = pack<Codec>(raw, m);
+      support::on_audit_warp([&](auto const& w) {
+        auto const s = std::make_unique<typename Codec::template scratch<sora2::audit_warp>>();
+        bytes out(Codec::encoded_bound(raw.size())), back(raw.size());
+        auto const n =
+            sora2::encode_with<Codec>(w, *s, view<std::byte const>(raw), view<std::byte>(out), m);
+        REQUIRE(n);
+        out.resize(*n);
+        CHECK(out == packed);
+        CHECK(sora2::decode_with<Codec>(w, *s, view<std::byte const>(packed), view<std::byte>(back),
+                                        m) == status::ok);
+        CHECK(back == raw);
+      });
+    };
+    for (std::size_t n : {0u, 64u, 300u, 2000u}) {
+      bytes const raw = support::geometric_bytes(n, 150, 3);
+      run(sora2::rans<>{}, raw, {});
+      run(narrow{}, raw, {});
+      run(sora2::rans_shared{}, raw, table->model());
+    }
+    run(sora2::rans<>{}, fill(500, 3), {});
+    run(sora2::rans<>{}, support::geometric_bytes(3000, 40, 3), {});
   }
 
   TEST_CASE("facts")

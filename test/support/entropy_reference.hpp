@@ -96,9 +96,21 @@ inline bytes reference_rans(bytes const& in, std::vector<std::uint32_t> const& f
       x[lane] = (x[lane] / f << bits) + x[lane] % f + start[s];
     }
   }
-  bytes out;
-  for (std::uint64_t const state : x)
-    for (int i = 0; i < 4; ++i) out.push_back(static_cast<std::byte>(state >> (8 * i)));
+  // How many bits lie below each leading one, less 15, in nibbles; then those bits.
+  bytes out(16);
+  std::vector<bool> below;
+  for (std::size_t lane = 0; lane < 32; ++lane) {
+    unsigned length = 15;
+    while (x[lane] >> (length + 1) != 0) ++length;
+    out[lane / 2] |= static_cast<std::byte>((length - 15) << (lane % 2 * 4));
+    for (unsigned i = 0; i < length; ++i) below.push_back((x[lane] >> i & 1) != 0);
+  }
+  while (below.size() % 16 != 0) below.push_back(false);
+  for (std::size_t i = 0; i < below.size(); i += 8) {
+    unsigned value = 0;
+    for (unsigned j = 0; j < 8; ++j) value |= (below[i + j] ? 1u : 0u) << j;
+    out.push_back(static_cast<std::byte>(value));
+  }
   for (std::size_t i = words.size(); i-- > 0;) {
     out.push_back(static_cast<std::byte>(words[i] & 0xFF));
     out.push_back(static_cast<std::byte>(words[i] >> 8));

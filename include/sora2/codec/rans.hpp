@@ -115,20 +115,14 @@ namespace detail {
 /// What a stream holds: its first byte.
 enum class rans_mode : std::uint8_t { raw = 0, constant = 1, coded = 2, escaped = 3 };
 
-inline constexpr std::size_t rans_head = 4;  ///< mode, value, 16 bits: table check or table bytes
-inline constexpr std::size_t rans_states = 128;  ///< 32 states
-inline constexpr std::size_t rans_tail = 64;     ///< last bytes of a page: the states hold them
+inline constexpr std::size_t rans_head = 4;   ///< mode, value, 16 bits: table check or table bytes
+inline constexpr std::size_t rans_tail = 64;  ///< last bytes of a page: the states hold them
 inline constexpr std::size_t rans_table_most = 4 + 32 + (256 * 15 + 7) / 8;
 
 [[nodiscard]] SORA2_HD constexpr std::uint16_t rans_check(std::uint32_t id)
 {
   return static_cast<std::uint16_t>(id ^ id >> 16);
 }
-
-/// A host warp whose scratch is plain memory: faster scalar code may touch it directly.
-template <class Warp>
-inline constexpr bool plain_host =
-    Warp::is_host && std::is_same_v<typename Warp::template shared<std::uint32_t>, std::uint32_t>;
 
 /// True when all bytes of a page are equal. Collective; the page has at least one byte.
 SORA2_TWO_SIDED
@@ -143,33 +137,13 @@ SORA2_HD SORA2_INLINE bool all_equal(Warp const& w, view<std::byte const> in)
   return true;
 }
 
-/// Moves bytes towards the start of a buffer; the places may overlap. Collective; bytes is even.
-SORA2_TWO_SIDED
-template <warp_context Warp>
-SORA2_HD SORA2_INLINE void move_down(Warp const& w, std::byte* to, std::byte const* from,
-                                     std::size_t bytes)
-{
-  if constexpr (plain_host<Warp>) {
-    if (bytes != 0) std::memmove(to, from, bytes);
-  } else {
-    for (std::size_t i = 0; i < bytes; i += 64) {
-      auto const n = static_cast<std::uint32_t>(least<std::size_t>(32, (bytes - i) / 2));
-      auto const x =
-          w.template load_n<std::uint32_t>(reinterpret_cast<std::uint16_t const*>(from + i), n, 0u);
-      w.sync();
-      w.store_n(reinterpret_cast<std::uint16_t*>(to + i), n, x);
-      w.sync();
-    }
-  }
-}
-
 /// How often each byte value occurs. Collective; `bins` are `room` scratch elements, a multiple of 32.
 SORA2_TWO_SIDED
 template <warp_context Warp, class Bins>
 SORA2_HD SORA2_INLINE void count_bytes(Warp const& w, Bins* bins, std::uint32_t room,
                                        view<std::byte const> in, std::uint32_t* counts)
 {
-  if constexpr (plain_host<Warp>) {
+  if constexpr (unchecked_host_context<Warp>) {
     // Four histograms side by side: equal neighbours do not wait for each other.
     std::uint32_t parts[4][256] = {};
     std::size_t i = 0;
@@ -309,7 +283,7 @@ struct rans {
   {
     if (auto const n = encode_plainly(w, in, out); n != 0) return n;
     std::size_t const least_coded =
-        detail::rans_head + detail::rans_table_most + 3 + detail::rans_states;
+        detail::rans_head + detail::rans_table_most + 3 + detail::rans_states_least;
     if (in.size <= detail::rans_tail || least<std::size_t>(in.size, out.size) <= least_coded)
       return encode_raw(w, in, out);
 
@@ -482,7 +456,7 @@ struct rans {
   encode_states(Warp const& w, Symbols const* symbols, view<std::byte const> in,
                 view<std::byte> out, std::size_t front, std::uint32_t extra)
   {
-    std::size_t const first_word = front + detail::rans_states;
+    std::size_t const first_word = front + detail::rans_states_least;
     std::size_t const room = least(out.size, detail::rans_head + in.size);
     if (room < first_word) return encode_raw(w, in, out);
     word_sink words{out.sub(first_word, (room - first_word) & ~std::size_t{1})};
@@ -513,13 +487,15 @@ struct rans {
     if (words.overrun) return encode_raw(w, in, out);
 
     auto const bytes = static_cast<std::size_t>(last - words.next);
+    std::size_t const states = detail::states_bytes(w, x);
+    if (room - front < states + bytes) return encode_raw(w, in, out);
     w.sync();
-    detail::move_down(w, out.data + first_word, words.next, bytes);
-    w.store(reinterpret_cast<std::uint32_t*>(out.data + front), x);
+    detail::move_down(w, out.data + front + states, words.next, bytes);
+    detail::write_states(w, x, out.data + front);
     write_head(w, out.data, escaped ? detail::rans_mode::escaped : detail::rans_mode::coded, 0,
                extra);
     w.sync();
-    return first_word + bytes;
+    return front + states + bytes;
   }
 
   SORA2_TWO_SIDED
@@ -528,11 +504,11 @@ struct rans {
                                                     view<std::byte const> in, view<std::byte> out,
                                                     std::uint32_t escape = 256)
   {
-    if (in.size < detail::rans_states || out.size <= detail::rans_tail)
-      return status::corrupt_input;
-    auto x = w.template load<std::uint32_t>(reinterpret_cast<std::uint32_t const*>(in.data));
-    if (w.any(to_int(x) < detail::rans_least_state)) return status::corrupt_input;
-    word_source words{in.from(detail::rans_states)};
+    if (out.size <= detail::rans_tail) return status::corrupt_input;
+    lanes<std::uint32_t, Warp> x(0u);
+    std::uint32_t const states = detail::read_states(w, in, x);
+    if (states == 0) return status::corrupt_input;
+    word_source words{in.from(states)};
     constexpr std::uint32_t slot_mask = (1u << bits) - 1;
     std::size_t const coded = out.size - detail::rans_tail;
     std::size_t at = 0;

@@ -1,7 +1,6 @@
 /// LZ4 blocks on one CPU core: the fast twin of lz4_lanes.hpp, with the same bytes and verdicts.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,20 +10,26 @@
 #include <sora2/core/macros.hpp>
 #include <sora2/core/result.hpp>
 #include <sora2/core/view.hpp>
-#include <sora2/simt/avx2_warp.hpp>
-
-namespace sora2 {
-struct avx512_warp;
-}
 
 namespace sora2::detail {
 
+/// Not for more than 16 bytes: g++ keeps a larger copy in memory as well.
 template <std::size_t Bytes>
 SORA2_INLINE void lz4_copy(std::byte* to, std::byte const* from)
 {
   std::byte block[Bytes];
   std::memcpy(block, from, Bytes);
   std::memcpy(to, block, Bytes);
+}
+/// Copies up to `end`, and up to 31 bytes more, from at least 16 bytes before.
+SORA2_INLINE void lz4_copy_until(std::byte* end, std::byte* to, std::byte const* from)
+{
+  do {
+    lz4_copy<16>(to, from);
+    lz4_copy<16>(to + 16, from + 16);
+    to += 32;
+    from += 32;
+  } while (to < end);
 }
 
 /// Adds the extension bytes at `ip`. False when they run into the end of the input.
@@ -42,8 +47,6 @@ SORA2_INLINE bool lz4_read_length(std::byte const*& ip, std::byte const* end, st
 // What the fast loop below may touch beyond its cursors: a token, 16 bytes of literals and an offset are read; a run of
 // literals, of at most 14 bytes, and a match, of at most 18, are written in pieces of up to 16 bytes.
 inline constexpr std::ptrdiff_t lz4_input_margin = 20, lz4_output_margin = 64;
-/// Runs from here on are worth a call.
-inline constexpr std::size_t lz4_long_run = 512;
 
 /// For a period of n < 8 bytes: how to fill eight bytes with it, and how far whole periods reach in them.
 struct lz4_period {
@@ -102,8 +105,10 @@ SORA2_INLINE void lz4_repeat_exactly(std::byte* to, std::size_t offset, std::siz
 }
 
 /// Decodes and gives the number of bytes made. Bytes of `out` behind those may have been overwritten.
-SORA2_INLINE result<std::size_t> lz4_decode_body(view<std::byte const> in, view<std::byte> out,
-                                                 view<std::byte const> dictionary, lz4_stop stop)
+[[gnu::noinline]] inline result<std::size_t> lz4_decode_scalar(view<std::byte const> in,
+                                                               view<std::byte> out,
+                                                               view<std::byte const> dictionary,
+                                                               lz4_stop stop)
 {
   if (in.size == 0) return status::corrupt_input;
   dictionary = lz4_reachable(dictionary);
@@ -142,18 +147,9 @@ SORA2_INLINE result<std::size_t> lz4_decode_body(view<std::byte const> in, view<
           ip = sequence;
           break;
         }
-        std::byte* to = op;
-        std::byte const* from = ip;
+        lz4_copy_until(op + literals, op, ip);
         op += literals;
         ip += literals;
-        if (literals > lz4_long_run)
-          std::memcpy(to, from, literals);
-        else
-          do {
-            lz4_copy<32>(to, from);
-            to += 32;
-            from += 32;
-          } while (to < op);
       }
       std::size_t const offset = load_le<std::uint16_t>(ip);
       std::size_t length = token & lz4_length_mask;
@@ -187,14 +183,9 @@ SORA2_INLINE result<std::size_t> lz4_decode_body(view<std::byte const> in, view<
         break;
       }
       op += length;
-      if (offset >= 16) [[likely]] {
-        do {
-          lz4_copy<16>(to, from);
-          lz4_copy<16>(to + 16, from + 16);
-          to += 32;
-          from += 32;
-        } while (to < op);
-      } else
+      if (offset >= 16) [[likely]]
+        lz4_copy_until(op, to, from);
+      else
         lz4_repeat_short(to, offset, length);
       if (ip >= in_fast) break;
       token = static_cast<std::size_t>(*ip);
@@ -240,39 +231,16 @@ SORA2_INLINE result<std::size_t> lz4_decode_body(view<std::byte const> in, view<
       std::memcpy(op, dictionary.end() - (offset - made), n);
       op += n;
       length -= n;
+      room -= n;
     }
-    lz4_repeat_exactly(op, offset, length);
+    if (offset >= 8 && room >= length + 8) {
+      std::byte const* from = op - offset;
+      for (std::size_t i = 0; i < length; i += 8) lz4_copy<8>(op + i, from + i);
+    } else
+      lz4_repeat_exactly(op, offset, length);
     if (full) return out.size;
     op += length;
   }
-}
-
-[[gnu::noinline]] inline result<std::size_t> lz4_decode_portable(view<std::byte const> in,
-                                                                 view<std::byte> out,
-                                                                 view<std::byte const> dictionary,
-                                                                 lz4_stop stop)
-{
-  return lz4_decode_body(in, out, dictionary, stop);
-}
-#if defined(__x86_64__)
-/// The same with wider copies.
-[[gnu::noinline]] SORA2_TARGET_AVX2 inline result<std::size_t>
-lz4_decode_avx2(view<std::byte const> in, view<std::byte> out, view<std::byte const> dictionary,
-                lz4_stop stop)
-{
-  return lz4_decode_body(in, out, dictionary, stop);
-}
-#endif
-
-template <class Warp>
-SORA2_INLINE result<std::size_t> lz4_decode_scalar(view<std::byte const> in, view<std::byte> out,
-                                                   view<std::byte const> dictionary, lz4_stop stop)
-{
-#if defined(__x86_64__)
-  if constexpr (std::same_as<Warp, avx2_warp> || std::same_as<Warp, avx512_warp>)
-    return lz4_decode_avx2(in, out, dictionary, stop);
-#endif
-  return lz4_decode_portable(in, out, dictionary, stop);
 }
 
 /// Length of the common start of a and b, at most `limit`.

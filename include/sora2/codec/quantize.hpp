@@ -20,6 +20,7 @@
 #include <sora2/core/view.hpp>
 #include <sora2/simt/lanes.hpp>
 #include <sora2/simt/packed.hpp>
+#include <sora2/simt/value_range.hpp>
 
 namespace sora2 {
 
@@ -129,8 +130,8 @@ SORA2_HD SORA2_INLINE group_fit<Warp> fit_groups(lanes<float, Warp> const& lowes
   using reals = lanes<float, Warp>;
   constexpr float steps = static_cast<float>(Config.symmetric ? (1 << (Config.bits - 1)) - 1 : (1 << Config.bits) - 1);
 
-  reals const zero = Config.symmetric ? reals(0.0f) : grid::floor(select(lowest == 0.0f, 0.0f, lowest));  // never -0
-  reals const range = Config.symmetric ? highest : highest - zero;
+  reals const zero = Config.symmetric ? reals(0.0f) : grid::floor(select(lowest == 0.0f, 0.0f, lowest));  // -0 would show in the bytes
+  reals const top = select(highest == 0.0f, 0.0f, highest), range = Config.symmetric ? top : top - zero;
   reals scale = grid::nearest(range * (1.0f / steps));
   scale = select(scale * steps < range, grid::above(scale), scale);
   if constexpr (Config.scale != scale_kind::float16) scale = select(range > 0.0f, greatest(scale, grid::normal), scale);
@@ -192,9 +193,10 @@ struct quantize {
   using stored_scale = detail::scale_storage<Config.scale>;
   static constexpr std::uint32_t group = Config.group;
   static constexpr std::size_t sections = Config.symmetric ? 1 : 2;
-  using code = std::conditional_t<Config.symmetric, std::int32_t, std::uint32_t>;
+  using code_type = std::conditional_t<Config.symmetric, std::int32_t, std::uint32_t>;
   template <class Warp>
-  using steps = packed_steps<Config.bits, code, Warp>;
+  using steps = packed_steps<Config.bits, code_type, Warp>;
+  static constexpr std::size_t line_bytes = packed_bytes<Config.bits>(32);
   static constexpr bool by_token = Config.along == axis::token;
   /// Groups that a warp handles at once (one a lane), and the values it keeps of them when they are rotated.
   static constexpr std::uint32_t units_at_once = Config.rotate ? least(32u, 1024u / group) : 32u;
@@ -278,65 +280,15 @@ struct quantize {
     return Warp::is_host || reinterpret_cast<std::uintptr_t>(p) % sizeof(stored_scale) == 0;
   }
 
-  /// Least and greatest value so far in each lane. Symmetric groups are measured in magnitudes, whose order is that of
-  /// their bits taken as integers.
+  template <class Warp, class T>
+  using range_of = value_range<std::remove_const_t<T>, Config.symmetric, Warp>;
+  SORA2_TWO_SIDED
   template <class Warp>
-  struct extremes {
-    using measure = lanes<std::conditional_t<Config.symmetric, std::int32_t, float>, Warp>;
-    measure lowest, highest;
-    lanes<float, Warp> poison = 0.0f;  ///< NaN from the first NaN or infinity on
-
-    SORA2_TWO_SIDED
-    SORA2_HD SORA2_INLINE void start()
-    {
-      if constexpr (Config.symmetric) {
-        lowest = 0x7F800000;
-        highest = 0;
-      } else {
-        lowest = bit_cast<float>(0x7F800000u);
-        highest = bit_cast<float>(0xFF800000u);
-      }
-    }
-    SORA2_TWO_SIDED
-    SORA2_HD SORA2_INLINE void take(lanes<float, Warp> const& x)
-    {
-      if constexpr (Config.symmetric) {
-        auto const magnitude = to_int(bits_of(x) & 0x7FFFFFFFu);
-        lowest = least(lowest, magnitude);
-        highest = greatest(highest, magnitude);
-      } else {
-        lowest = least(lowest, x);
-        highest = greatest(highest, x);
-        poison = multiply_add_exact(x, 0.0f, poison);
-      }
-    }
-    /// True where a NaN or an infinity was taken by some lane; `high` is the greatest of its values.
-    SORA2_TWO_SIDED
-    [[nodiscard]] SORA2_HD SORA2_INLINE bool damaged(Warp const& w, lanes<float, Warp> const& high) const
-    {
-      if constexpr (Config.symmetric)
-        return w.any(~(high < bit_cast<float>(0x7F800000u)));
-      else
-        return w.any(poison != poison);
-    }
-    /// As numbers, and from them.
-    SORA2_TWO_SIDED
-    SORA2_HD SORA2_INLINE static lanes<float, Warp> number(measure const& x)
-    {
-      if constexpr (Config.symmetric)
-        return float_of(to_uint(x));
-      else
-        return x;
-    }
-    SORA2_TWO_SIDED
-    SORA2_HD SORA2_INLINE static measure of_number(lanes<float, Warp> const& x)
-    {
-      if constexpr (Config.symmetric)
-        return to_int(bits_of(x));
-      else
-        return x;
-    }
-  };
+  SORA2_HD SORA2_INLINE static bool finite(Warp const& w, lanes<float, Warp> const& low, lanes<float, Warp> const& high)
+  {
+    constexpr float infinity = bit_cast<float>(0x7F800000u);
+    return w.all((low > -infinity) & (high < infinity));
+  }
 
   SORA2_TWO_SIDED
   template <class Warp>
@@ -348,6 +300,46 @@ struct quantize {
     else
       return round_to_int((x - zero) * inverse);
   }
+  // ---- lines of up to 32 values: the loops that all the work is in ----
+
+  SORA2_TWO_SIDED
+  template <class Warp, class T>
+  SORA2_HD SORA2_INLINE static void measure(Warp const& w, range_of<Warp, T>& r, T const* p, std::size_t apart,
+                                            std::uint32_t lines, std::uint32_t n)
+  {
+    if (n >= 32) {
+      for (std::uint32_t i = 0; i < lines; ++i, p += apart) r.take(w, p, 32);
+    } else {
+      for (std::uint32_t i = 0; i < lines; ++i, p += apart) r.take(w, p, n);
+    }
+  }
+  SORA2_TWO_SIDED
+  template <class Warp, class T>
+  SORA2_HD SORA2_INLINE static void code(Warp const& w, T const* p, std::size_t apart, std::byte* to, std::size_t to_apart,
+                                         std::uint32_t lines, std::uint32_t n, lanes<float, Warp> const& inverse,
+                                         lanes<float, Warp> const& zero)
+  {
+    if (n >= 32) {
+      for (std::uint32_t i = 0; i < lines; ++i, p += apart, to += to_apart)
+        store_packed<Config.bits>(w, to, 32, code_of<Warp>(w.template load<float>(p), inverse, zero));
+    } else {
+      auto const inside = w.lane() < n;
+      for (std::uint32_t i = 0; i < lines; ++i, p += apart, to += to_apart)
+        store_packed<Config.bits>(w, to, n, code_of<Warp>(select(inside, w.template load_n<float>(p, n, 0.0f), zero), inverse, zero));
+    }
+  }
+  SORA2_TWO_SIDED
+  template <class Warp, class T>
+  SORA2_HD SORA2_INLINE static void expand(Warp const& w, steps<Warp> const& step, std::byte const* p, std::size_t apart,
+                                           T* to, std::size_t to_apart, std::uint32_t lines, std::uint32_t n)
+  {
+    if (n >= 32) {
+      for (std::uint32_t i = 0; i < lines; ++i, p += apart, to += to_apart) w.store(to, step.load(w, p, 32));
+    } else {
+      for (std::uint32_t i = 0; i < lines; ++i, p += apart, to += to_apart) w.store_n(to, n, step.load(w, p, n));
+    }
+  }
+
   // ---- groups along a row: the units of a plane, in memory order, are handled 32 at a time, one scale a lane ----
 
   /// Walks the groups of a plane: `offset` values precede the current one, which has `size`.
@@ -388,22 +380,21 @@ struct quantize {
         rotate_run(w, values + start, s.values, static_cast<std::uint32_t>(end.offset() - start), width, rotation::forward);
         w.sync();
       }
-      extremes<Warp> e;
+      auto const* const from = numbers<Warp>(s, values + start);
+      range_of<Warp, std::remove_pointer_t<decltype(from)>> r;
       cursor c = begin;
       for (std::uint32_t u = 0; u < count; ++u, c.next()) {
-        e.start();
-        for (std::uint32_t i = 0; i < c.size(); i += 32) {
-          std::uint32_t const n = c.size() - i;
-          auto x = token_values(w, s, values, start, c.offset() + i, n);
-          if (n < 32) x = select(w.lane() < n, x, w.broadcast(x, 0));
-          e.take(x);
-        }
-        w.store_one(s.first + u, bit_cast<float>(w.least_of(e.lowest)));
-        w.store_one(s.second + u, bit_cast<float>(w.greatest_of(e.highest)));
+        auto const* const p = from + (c.offset() - start);
+        std::uint32_t const whole = c.size() / 32, rest = c.size() % 32;
+        r.start();
+        measure(w, r, p, 32, whole, 32);
+        if (rest != 0) measure(w, r, p + 32 * whole, 0, 1, rest);
+        w.store_one(s.first + u, r.low_of(w));
+        w.store_one(s.second + u, r.high_of(w));
       }
       w.sync();
       auto const low = w.template load_n<float>(s.first, count, 0.0f), high = w.template load_n<float>(s.second, count, 0.0f);
-      if (e.damaged(w, high)) return status::non_finite;
+      if (!finite(w, low, high) || r.damaged(w)) return status::non_finite;
       auto const fit = detail::fit_groups<Config, Warp>(low, high, limit<T>);
       if (!w.all(fit.fits)) return status::unsupported;
       w.store_n(scales + unit, count, fit.scale);
@@ -414,28 +405,25 @@ struct quantize {
       w.sync();
       c = begin;
       for (std::uint32_t u = 0; u < count; ++u, c.next()) {
-        lanes<float, Warp> const inverse = static_cast<float>(w.load_one(s.first + u));
-        lanes<float, Warp> const zero = static_cast<float>(w.load_one(s.second + u));
+        float const inverse = w.load_one(s.first + u), zero = w.load_one(s.second + u);
+        auto const* const p = from + (c.offset() - start);
         std::byte* const to = codes + at.row_bytes * c.row + packed_bytes<Config.bits>(c.column);
-        for (std::uint32_t i = 0; i < c.size(); i += 32) {
-          std::uint32_t const n = c.size() - i;
-          auto const x = token_values(w, s, values, start, c.offset() + i, n);
-          store_packed<Config.bits>(w, to + packed_bytes<Config.bits>(i), least(n, 32u), code_of<Warp>(x, inverse, zero));
-        }
+        std::uint32_t const whole = c.size() / 32, rest = c.size() % 32;
+        code<Warp>(w, p, 32, to, line_bytes, whole, 32, inverse, zero);
+        if (rest != 0) code<Warp>(w, p + 32 * whole, 0, to + line_bytes * whole, 0, 1, rest, inverse, zero);
       }
       w.sync();
     }
     return status::ok;
   }
-  SORA2_TWO_SIDED
+  /// What groups are measured and coded from: memory, or scratch after a rotation.
   template <class Warp, class T>
-  SORA2_HD SORA2_INLINE static lanes<float, Warp> token_values(Warp const& w, scratch<Warp> const& s, T const* values,
-                                                               std::size_t start, std::size_t offset, std::uint32_t n)
+  SORA2_HD SORA2_INLINE static auto* numbers(scratch<Warp>& s, T* values)
   {
     if constexpr (Config.rotate)
-      return w.template load_n<float>(s.values + (offset - start), n, 0.0f);
+      return s.values;
     else
-      return w.template load_n<float>(values + offset, n, 0.0f);
+      return values;
   }
 
   SORA2_TWO_SIDED
@@ -456,19 +444,15 @@ struct quantize {
       cursor c(out.columns, unit);
       std::size_t const start = c.offset();
       for (std::uint32_t u = 0; u < count; ++u, c.next()) {
-        lanes<float, Warp> const scale = static_cast<float>(w.load_one(s.first + u));
-        lanes<float, Warp> zero = 0.0f;
-        if constexpr (!Config.symmetric) zero = static_cast<float>(w.load_one(s.second + u));
+        float const scale = w.load_one(s.first + u);
+        float zero = 0.0f;
+        if constexpr (!Config.symmetric) zero = w.load_one(s.second + u);
         steps<Warp> const step(scale, zero);
         std::byte const* const from = codes + at.row_bytes * c.row + packed_bytes<Config.bits>(c.column);
-        for (std::uint32_t i = 0; i < c.size(); i += 32) {
-          std::uint32_t const n = c.size() - i;
-          auto const x = step.load(w, from + packed_bytes<Config.bits>(i), least(n, 32u));
-          if constexpr (Config.rotate)
-            w.store_n(s.values + (c.offset() - start + i), n, x);
-          else
-            w.store_n(values + c.offset() + i, n, x);
-        }
+        auto* const to = numbers<Warp>(s, values + start) + (c.offset() - start);
+        std::uint32_t const whole = c.size() / 32, rest = c.size() % 32;
+        expand(w, step, from, line_bytes, to, 32, whole, 32);
+        if (rest != 0) expand(w, step, from + line_bytes * whole, 0, to + 32 * whole, 0, 1, rest);
       }
       w.sync();
       if constexpr (Config.rotate) {
@@ -492,19 +476,18 @@ struct quantize {
       std::uint32_t const last = first + least(group, in.rows - first);
       for (std::uint32_t column = 0; column < in.columns; column += 32) {
         std::uint32_t const n = least(in.columns - column, 32u);
-        extremes<Warp> e;
-        e.start();
-        for (std::uint32_t row = first; row < last; ++row) e.take(w.template load_n<float>(in.row(plane, row) + column, n, 0.0f));
-        auto const high = e.number(e.highest);
-        if (e.damaged(w, high)) return status::non_finite;
-        auto const fit = detail::fit_groups<Config, Warp>(e.number(e.lowest), high, limit<T>);
+        range_of<Warp, T> r;
+        r.start();
+        measure(w, r, in.row(plane, first) + column, in.columns, last - first, n);
+        auto const low = r.low(), high = r.high();
+        if (!finite(w, low, high) || r.damaged(w)) return status::non_finite;
+        auto const fit = detail::fit_groups<Config, Warp>(low, high, limit<T>);
         if (w.any((w.lane() < n) & ~fit.fits)) return status::unsupported;
         std::size_t const unit = std::size_t{first / group} * in.columns + column;
         w.store_n(scales + unit, n, fit.scale);
         if constexpr (!Config.symmetric) w.store_n(zeros + unit, n, fit.zero);
-        for (std::uint32_t row = first; row < last; ++row)
-          store_packed<Config.bits>(w, codes + at.row_bytes * row + packed_bytes<Config.bits>(column), n,
-                                    code_of<Warp>(w.template load_n<float>(in.row(plane, row) + column, n, 0.0f), fit.inverse, fit.zero));
+        code(w, in.row(plane, first) + column, in.columns, codes + at.row_bytes * first + packed_bytes<Config.bits>(column),
+             at.row_bytes, last - first, n, fit.inverse, fit.zero);
       }
     }
     return status::ok;
@@ -527,8 +510,8 @@ struct quantize {
         lanes<float, Warp> zero = 0.0f;
         if constexpr (!Config.symmetric) zero = w.template load_n<float>(zeros + unit, n, 0.0f);
         steps<Warp> const step(scale, zero);
-        for (std::uint32_t row = first; row < last; ++row)
-          w.store_n(out.row(plane, row) + column, n, step.load(w, codes + at.row_bytes * row + packed_bytes<Config.bits>(column), n));
+        expand(w, step, codes + at.row_bytes * first + packed_bytes<Config.bits>(column), at.row_bytes,
+               out.row(plane, first) + column, out.columns, last - first, n);
       }
     }
   }
@@ -549,22 +532,21 @@ struct quantize {
       std::uint32_t const last = first + least(group, in.rows - first);
       for (std::uint32_t start = 0; start < in.columns; start += 256) {
         std::uint32_t const count = least(in.columns - start, 256u);
-        extremes<Warp> e;
-        e.start();
+        value_range<float, Config.symmetric, Warp> r;
+        r.start();
         for (std::uint32_t i = 0; i < count; i += 32) {
-          w.store_n(s.first + i, count - i, e.number(e.lowest));
-          w.store_n(s.second + i, count - i, e.number(e.highest));
+          w.store_n(s.first + i, count - i, r.low());
+          w.store_n(s.second + i, count - i, r.high());
         }
         w.sync();
         for (std::uint32_t row = first; row < last; ++row) {
           rotate_run(w, in.row(plane, row) + start, s.values, count, width, rotation::forward);
           w.sync();
           for (std::uint32_t i = 0; i < count; i += 32) {
-            e.lowest = e.of_number(w.template load_n<float>(s.first + i, count - i, 0.0f));
-            e.highest = e.of_number(w.template load_n<float>(s.second + i, count - i, 0.0f));
-            e.take(w.template load_n<float>(s.values + i, count - i, 0.0f));
-            w.store_n(s.first + i, count - i, e.number(e.lowest));
-            w.store_n(s.second + i, count - i, e.number(e.highest));
+            r.resume(w.template load_n<float>(s.first + i, count - i, 0.0f), w.template load_n<float>(s.second + i, count - i, 0.0f));
+            r.take(w.template load_n<float>(s.values + i, count - i, 0.0f));
+            w.store_n(s.first + i, count - i, r.low());
+            w.store_n(s.second + i, count - i, r.high());
           }
           w.sync();
         }
@@ -572,7 +554,7 @@ struct quantize {
         for (std::uint32_t i = 0; i < count; i += 32) {
           auto const low = w.template load_n<float>(s.first + i, count - i, 0.0f);
           auto const high = w.template load_n<float>(s.second + i, count - i, 0.0f);
-          if (e.damaged(w, high)) return status::non_finite;
+          if (!finite(w, low, high) || r.damaged(w)) return status::non_finite;
           auto const fit = detail::fit_groups<Config, Warp>(low, high, limit<T>);
           if (!w.all(fit.fits)) return status::unsupported;
           w.store_n(scales + unit + i, count - i, fit.scale);

@@ -93,6 +93,9 @@ struct packed_steps {
   SORA2_HD SORA2_INLINE packed_steps(lanes<float, Warp> const& scale_of_lane, lanes<float, Warp> const& zero_of_lane)
       : scale(scale_of_lane), zero(zero_of_lane)
   {}
+  /// The same in all lanes.
+  SORA2_TWO_SIDED
+  SORA2_HD SORA2_INLINE packed_steps(float scale_of_all, float zero_of_all) : scale(scale_of_all), zero(zero_of_all) {}
   /// Lanes at n and above get something.
   SORA2_TWO_SIDED
   [[nodiscard]] SORA2_HD SORA2_INLINE lanes<float, Warp> load(Warp const& w, std::byte const* p, std::uint32_t n) const
@@ -350,6 +353,13 @@ struct packed_steps<Bits, T, avx2_warp> {
       zero = multiply_add_exact(scale_of_lane, -static_cast<float>(1 << (Bits - 1)), zero_of_lane);
     else
       zero = zero_of_lane;
+  }
+  SORA2_TARGET_AVX2 inline packed_steps(float scale_of_all, float zero_of_all)
+  {
+    if constexpr (std::is_same_v<T, std::int32_t>) zero_of_all -= scale_of_all * static_cast<float>(1 << (Bits - 1));
+    zero = zero_of_all;
+    detail::to_part(_mm256_mul_ps(_mm256_set1_ps(scale_of_all), _mm256_load_ps(detail::spread_rows<Bits>.share)), scale.a);
+    scale.b = scale.c = scale.d = scale.a;
   }
   [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<float, avx2_warp> load(avx2_warp const&, std::byte const* p,
                                                                       std::uint32_t n) const

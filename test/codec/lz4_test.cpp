@@ -167,7 +167,7 @@ std::vector<listed_case> listed_cases()
 /// Memory whose end is the end of what may be touched.
 class guarded_room {
  public:
-  explicit guarded_room(std::size_t size) : size_(size)
+  explicit guarded_room(std::size_t size)
   {
     std::size_t const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     mapped_ = round_up(size, page) + page;
@@ -183,7 +183,7 @@ class guarded_room {
   view<std::byte> last(std::size_t n) const { return {end_ - n, n}; }
 
  private:
-  std::size_t size_, mapped_ = 0;
+  std::size_t mapped_ = 0;
   std::byte *base_ = nullptr, *end_ = nullptr;
 };
 #endif

@@ -104,6 +104,14 @@ SORA2_INLINE void lz4_repeat_exactly(std::byte* to, std::size_t offset, std::siz
   }
 }
 
+/// clang would hold the token as a byte and widen it again on the way to the next one.
+SORA2_INLINE void lz4_keep_wide([[maybe_unused]] std::size_t& x)
+{
+#if defined(__clang__)
+  __asm__("" : "+r"(x));
+#endif
+}
+
 /// Decodes and gives the number of bytes made. Bytes of `out` behind those may have been overwritten.
 [[gnu::noinline]] inline result<std::size_t> lz4_decode_scalar(view<std::byte const> in,
                                                                view<std::byte> out,
@@ -162,6 +170,7 @@ SORA2_INLINE void lz4_repeat_exactly(std::byte* to, std::size_t offset, std::siz
       std::byte const* from = op - offset;
       if (length != lz4_length_mask) [[likely]] {
         token = static_cast<std::size_t>(ip[2]);
+        lz4_keep_wide(token);
         ip += 2;
         length += lz4_least_match;
         op += length;

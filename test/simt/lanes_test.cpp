@@ -28,7 +28,7 @@ static_assert(std::is_convertible_v<float, host_lanes> &&
 static_assert(!std::is_convertible_v<host_mask, bool> && !std::is_constructible_v<bool, host_mask>);
 static_assert(std::is_trivially_copyable_v<host_lanes> &&
               std::is_trivially_default_constructible_v<host_lanes>);
-static_assert(sizeof(host_lanes) == 128 && alignof(host_lanes) == 4);
+static_assert(sizeof(host_lanes) == 128);
 
 // Integers do not load from floats, floats do not store as integers: conversions are written out.
 static_assert(sora2::detail::loadable<float, std::uint8_t> &&

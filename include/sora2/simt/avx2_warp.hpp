@@ -7,7 +7,7 @@
 
 #if defined(__x86_64__)
 
-#include <immintrin.h>
+#include <sora2/simt/detail/intrinsics.hpp>
 
 #ifndef SORA2_TARGET_AVX2
 #define SORA2_TARGET_AVX2 __attribute__((target("avx2,fma,f16c,bmi,bmi2,popcnt,lzcnt")))
@@ -222,7 +222,8 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
 
   /// By scalar loads: faster than the gather instruction where that is slow, and hardly slower where it is not.
   template <lane_type T, class U>
-  [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<T, avx2_warp> gather(U const* p, uints const& at) const
+  [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<T, avx2_warp> gather(U const* p,
+                                                                    uints const& at) const
   {
     if constexpr (sizeof(U) == 4 && std::is_same_v<T, float> == std::is_same_v<U, float>) {
       lanes<T, avx2_warp> x;
@@ -236,8 +237,8 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
   }
 
   template <lane_type T, class U>
-  [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<T, avx2_warp> gather(U const* p, uints const& at, mask const& chosen,
-                                                                    std::type_identity_t<T> fill) const
+  [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<T, avx2_warp>
+  gather(U const* p, uints const& at, mask const& chosen, std::type_identity_t<T> fill) const
   {
     return base::template gather<T>(p, at, chosen, fill);
   }
@@ -250,7 +251,8 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
       __m256 const a = _mm256_add_ps(detail::register_of<T>(x.a), detail::register_of<T>(x.c));
       __m256 const b = _mm256_add_ps(detail::register_of<T>(x.b), detail::register_of<T>(x.d));
       __m256 const eight = _mm256_add_ps(a, b);
-      __m128 const four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+      __m128 const four =
+          _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
       __m128 const two = _mm_add_ps(four, _mm_movehl_ps(four, four));
       return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
     } else
@@ -326,10 +328,12 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
     return _mm_unpacklo_epi64(a, b);
   }
   template <class T, class U>
-  SORA2_TARGET_AVX2 static inline void gather_part(U const* p, detail::v8<std::uint32_t> const& at, detail::v8<T>& out)
+  SORA2_TARGET_AVX2 static inline void gather_part(U const* p, detail::v8<std::uint32_t> const& at,
+                                                   detail::v8<T>& out)
   {
     __m256i const i = detail::register_of<std::uint32_t>(at);
-    __m128i const low = gather_four(p, _mm256_castsi256_si128(i)), high = gather_four(p, _mm256_extracti128_si256(i, 1));
+    __m128i const low = gather_four(p, _mm256_castsi256_si128(i)),
+                  high = gather_four(p, _mm256_extracti128_si256(i, 1));
     __m256i const x = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
     if constexpr (std::is_same_v<T, float>)
       detail::to_part(_mm256_castsi256_ps(x), out);

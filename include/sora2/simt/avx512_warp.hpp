@@ -7,7 +7,7 @@
 
 #if defined(__x86_64__)
 
-#include <immintrin.h>
+#include <sora2/simt/detail/intrinsics.hpp>
 
 #ifndef SORA2_TARGET_AVX512
 #define SORA2_TARGET_AVX512 \
@@ -23,13 +23,8 @@ struct avx512_warp;
 
 namespace detail {
 
-// 4-byte alignment as for v8: temporaries may lie on any stack slot.
 template <class T>
-struct vector16 {
-  typedef T type __attribute__((vector_size(16 * sizeof(T)), aligned(alignof(T))));
-};
-template <class T>
-using v16 = typename vector16<T>::type;
+using v16 = typename vector_of<T, 16>::type;
 
 template <class T>
 SORA2_TARGET_AVX512 inline __m512i words_of(v16<T> const& x)
@@ -208,15 +203,34 @@ struct lanes<T, avx512_warp> {
   }
 };
 
+namespace detail {
+
+// Without optimisation the intrinsic is a macro of g++ that converts the mask in a way it warns about itself.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+template <class T>
+SORA2_TARGET_AVX512 inline v16<T> gather16(__mmask16 m, v16<std::uint32_t> const& at, void const* p,
+                                           v16<T> const& otherwise)
+{
+  return from_words<T>(
+      _mm512_mask_i32gather_epi32(words_of<T>(otherwise), m, words_of<std::uint32_t>(at), p, 4));
+}
+#pragma GCC diagnostic pop
+
+template <class T>
+SORA2_TARGET_AVX512 inline v16<T> blend16(__mmask16 m, v16<T> const& x, v16<T> const& y)
+{
+  return from_words<T>(_mm512_mask_blend_epi32(m, words_of<T>(y), words_of<T>(x)));
+}
+
+}  // namespace detail
+
 template <class T>
 SORA2_TARGET_AVX512 inline lanes<T, avx512_warp> select(lane_mask<avx512_warp> const& m,
                                                         lanes<T, avx512_warp> const& x,
                                                         lanes<T, avx512_warp> const& y)
 {
-  return {detail::from_words<T>(
-              _mm512_mask_blend_epi32(m.low, detail::words_of<T>(y.a), detail::words_of<T>(x.a))),
-          detail::from_words<T>(
-              _mm512_mask_blend_epi32(m.high, detail::words_of<T>(y.b), detail::words_of<T>(x.b)))};
+  return {detail::blend16<T>(m.low, x.a, y.a), detail::blend16<T>(m.high, x.b, y.b)};
 }
 
 namespace detail {
@@ -304,29 +318,29 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
   template <lane_type T, class U>
   [[nodiscard]] SORA2_TARGET_AVX512 inline lanes<T, avx512_warp> load(U const* p) const
   {
-    return {load16<T>(p, every), load16<T>(p + 16, every)};
+    return {load16<T>(p), load16<T>(p + 16)};
   }
   template <lane_type T, class U>
   [[nodiscard]] SORA2_TARGET_AVX512 inline lanes<T, avx512_warp>
   load_n(U const* p, std::uint32_t n, std::type_identity_t<T> fill) const
   {
-    mask const inside = first(n);
-    lanes<T, avx512_warp> const x{load16<T>(p, inside.low), load16<T>(p + 16, inside.high)};
-    return sora2::select(inside, x, lanes<T, avx512_warp>(fill));
+    lanes<T, avx512_warp> x(fill);
+    load_first<T>(p, n, x.a);
+    if (n > 16) load_first<T>(p + 16, n - 16, x.b);
+    return x;
   }
   template <class U, class T>
   SORA2_TARGET_AVX512 inline void store(U* p, lanes<T, avx512_warp> const& x) const
   {
-    store16<U, T>(p, every, x.a);
-    store16<U, T>(p + 16, every, x.b);
+    store16<U, T>(p, x.a);
+    store16<U, T>(p + 16, x.b);
   }
   template <class U, class T>
   SORA2_TARGET_AVX512 inline void store_n(U* p, std::uint32_t n,
                                           lanes<T, avx512_warp> const& x) const
   {
-    mask const inside = first(n);
-    store16<U, T>(p, inside.low, x.a);
-    store16<U, T>(p + 16, inside.high, x.b);
+    store_first<U, T>(p, n, x.a);
+    if (n > 16) store_first<U, T>(p + 16, n - 16, x.b);
   }
 
   template <lane_type T, class U>
@@ -334,12 +348,8 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
                                                                         uints const& at) const
   {
     if constexpr (sizeof(U) == 4 && std::is_same_v<T, float> == std::is_same_v<U, float>)
-      return {detail::from_words<T>(
-                  _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), detail::all16(),
-                                              detail::words_of<std::uint32_t>(at.a), p, 4)),
-              detail::from_words<T>(
-                  _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), detail::all16(),
-                                              detail::words_of<std::uint32_t>(at.b), p, 4))};
+      return {detail::gather16<T>(detail::all16(), at.a, p, detail::v16<T>{}),
+              detail::gather16<T>(detail::all16(), at.b, p, detail::v16<T>{})};
     else
       return base::template gather<T>(p, at);
   }
@@ -349,11 +359,9 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
   gather(U const* p, uints const& at, mask const& chosen, std::type_identity_t<T> fill) const
   {
     if constexpr (sizeof(U) == 4 && std::is_same_v<T, float> == std::is_same_v<U, float>) {
-      __m512i const rest = detail::words_of<T>(lanes<T, avx512_warp>(fill).a);
-      return {detail::from_words<T>(_mm512_mask_i32gather_epi32(
-                  rest, chosen.low, detail::words_of<std::uint32_t>(at.a), p, 4)),
-              detail::from_words<T>(_mm512_mask_i32gather_epi32(
-                  rest, chosen.high, detail::words_of<std::uint32_t>(at.b), p, 4))};
+      detail::v16<T> const rest = lanes<T, avx512_warp>(fill).a;
+      return {detail::gather16<T>(chosen.low, at.a, p, rest),
+              detail::gather16<T>(chosen.high, at.b, p, rest)};
     } else
       return base::template gather<T>(p, at, chosen, fill);
   }
@@ -409,21 +417,19 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
     std::size_t const low = static_cast<std::size_t>(__builtin_popcount(need.low));
     std::size_t const both = low + static_cast<std::size_t>(__builtin_popcount(need.high));
     std::size_t const left = static_cast<std::size_t>(source.end - source.next) / 2;
-    __m512i a, b;
+    uints x;
     if (left >= 32) {
-      a = take16(source.next, every, need.low);
-      b = take16(source.next + 2 * low, every, need.high);
+      x = {take16(source.next, need.low), take16(source.next + 2 * low, need.high)};
       source.next += 2 * both;
     } else {
-      // Near the end only words that exist are touched; the others come as zeros.
-      std::size_t const start = low < left ? low : left;
-      a = take16(source.next, first(static_cast<std::uint32_t>(left)).low, need.low);
-      b = take16(source.next + 2 * start, first(static_cast<std::uint32_t>(left - start)).low,
-                 need.high);
+      // Near the end only words that exist are touched; zeros follow them.
+      std::byte room[64] = {};
+      if (left > 0) std::memcpy(room, source.next, 2 * left);
+      x = {take16(room, need.low), take16(room + 2 * low, need.high)};
       source.next += 2 * (both < left ? both : left);
       source.overrun = source.overrun || both > left;
     }
-    return {detail::from_words<std::uint32_t>(a), detail::from_words<std::uint32_t>(b)};
+    return x;
   }
   SORA2_TARGET_AVX512 inline void put_before(word_sink& sink, uints const& x,
                                              mask const& chosen) const
@@ -441,8 +447,6 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
   }
 
  private:
-  static constexpr __mmask16 every = 0xFFFF;
-
   /// The lanes below n.
   SORA2_INLINE static mask first(std::uint32_t n)
   {
@@ -450,79 +454,100 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
     return {static_cast<__mmask16>(bits & 0xFFFFu), static_cast<__mmask16>(bits >> 16)};
   }
 
-  // Sixteen elements of memory type U, chosen ones only; the others touch no memory and load as zero.
+  // Sixteen elements of memory type U.
   template <class T, class U>
     requires detail::loadable<T, U>
-  SORA2_TARGET_AVX512 static inline detail::v16<T> load16(U const* p, __mmask16 m)
+  SORA2_TARGET_AVX512 static inline detail::v16<T> load16(U const* p)
   {
-    if constexpr (std::is_same_v<U, float16>)
-      return detail::from_floats(
-          _mm512_maskz_cvtph_ps(detail::all16(), _mm256_maskz_loadu_epi16(m, p)));
-    else if constexpr (std::is_same_v<U, bfloat16>)
-      return detail::from_words<float>(_mm512_maskz_slli_epi32(
-          detail::all16(),
-          _mm512_maskz_cvtepu16_epi32(detail::all16(), _mm256_maskz_loadu_epi16(m, p)), 16));
-    else if constexpr (std::is_same_v<T, float> && !std::is_same_v<U, float>) {
-      using integer =
-          std::conditional_t<std::is_same_v<U, std::uint32_t>, std::uint32_t, std::int32_t>;
-      return __builtin_convertvector(load16<integer>(p, m), detail::v16<float>);
-    } else if constexpr (sizeof(U) == 4)
-      return detail::from_words<T>(_mm512_maskz_loadu_epi32(m, p));
-    else if constexpr (sizeof(U) == 2) {
-      __m256i const raw = _mm256_maskz_loadu_epi16(m, p);
-      return detail::from_words<T>(std::is_signed_v<U>
-                                       ? _mm512_maskz_cvtepi16_epi32(detail::all16(), raw)
-                                       : _mm512_maskz_cvtepu16_epi32(detail::all16(), raw));
+    if constexpr (sizeof(U) == 4) {
+      detail::v16<U> raw;
+      std::memcpy(&raw, p, sizeof raw);
+      return __builtin_convertvector(raw, detail::v16<T>);
     } else {
-      __m128i const raw = _mm_maskz_loadu_epi8(m, p);
-      return detail::from_words<T>(std::is_signed_v<U>
-                                       ? _mm512_maskz_cvtepi8_epi32(detail::all16(), raw)
-                                       : _mm512_maskz_cvtepu8_epi32(detail::all16(), raw));
+      __m512i wide;
+      if constexpr (sizeof(U) == 1) {
+        __m128i const raw = _mm_loadu_si128(reinterpret_cast<__m128i_u const*>(p));
+        wide = std::is_signed_v<U> ? _mm512_maskz_cvtepi8_epi32(detail::all16(), raw)
+                                   : _mm512_maskz_cvtepu8_epi32(detail::all16(), raw);
+      } else {
+        __m256i const raw = _mm256_loadu_si256(reinterpret_cast<__m256i_u const*>(p));
+        if constexpr (std::is_same_v<U, float16>)
+          return detail::from_floats(_mm512_maskz_cvtph_ps(detail::all16(), raw));
+        wide = std::is_signed_v<U> ? _mm512_maskz_cvtepi16_epi32(detail::all16(), raw)
+                                   : _mm512_maskz_cvtepu16_epi32(detail::all16(), raw);
+      }
+      if constexpr (std::is_same_v<U, bfloat16>)
+        return detail::from_words<T>(_mm512_maskz_slli_epi32(detail::all16(), wide, 16));
+      else if constexpr (std::is_same_v<T, float>)
+        return __builtin_convertvector(detail::from_words<std::int32_t>(wide), detail::v16<float>);
+      else
+        return detail::from_words<T>(wide);
     }
   }
   template <class U, class T>
     requires detail::storable<T, U>
-  SORA2_TARGET_AVX512 static inline void store16(U* p, __mmask16 m, detail::v16<T> const& x)
+  SORA2_TARGET_AVX512 static inline void store16(U* p, detail::v16<T> const& x)
   {
     if constexpr (std::is_same_v<U, float16>)
-      _mm256_mask_storeu_epi16(
-          p, m,
-          _mm512_maskz_cvtps_ph(detail::all16(), detail::floats_of(x), _MM_FROUND_TO_NEAREST_INT));
+      store_words(p, _mm512_maskz_cvtps_ph(detail::all16(), detail::floats_of(x),
+                                           _MM_FROUND_TO_NEAREST_INT));
     else if constexpr (std::is_same_v<U, bfloat16>) {
       detail::v16<std::uint32_t> const u = __builtin_bit_cast(detail::v16<std::uint32_t>, x);
       detail::v16<std::uint32_t> const rounded = (u + 0x7FFFu + ((u >> 16) & 1u)) >> 16,
                                        quiet = (u >> 16) | 0x40u;
       __mmask16 const nan =
           _mm512_cmp_ps_mask(detail::floats_of(x), detail::floats_of(x), _CMP_UNORD_Q);
-      _mm256_mask_storeu_epi16(
-          p, m,
-          _mm512_maskz_cvtepi32_epi16(
-              detail::all16(),
-              _mm512_mask_blend_epi32(nan, detail::words_of<std::uint32_t>(rounded),
-                                      detail::words_of<std::uint32_t>(quiet))));
+      __m512i const bits = _mm512_mask_blend_epi32(nan, detail::words_of<std::uint32_t>(rounded),
+                                                   detail::words_of<std::uint32_t>(quiet));
+      store_words(p, _mm512_maskz_cvtepi32_epi16(detail::all16(), bits));
     } else if constexpr (sizeof(U) == 4)
-      _mm512_mask_storeu_epi32(p, m, detail::words_of<T>(x));
+      std::memcpy(p, &x, sizeof x);
     else if constexpr (sizeof(U) == 2)
-      _mm256_mask_storeu_epi16(
-          p, m, _mm512_maskz_cvtepi32_epi16(detail::all16(), detail::words_of<T>(x)));
+      store_words(p, _mm512_maskz_cvtepi32_epi16(detail::all16(), detail::words_of<T>(x)));
     else
-      _mm_mask_storeu_epi8(p, m,
-                           _mm512_maskz_cvtepi32_epi8(detail::all16(), detail::words_of<T>(x)));
+      _mm_storeu_si128(reinterpret_cast<__m128i_u*>(p),
+                       _mm512_maskz_cvtepi32_epi8(detail::all16(), detail::words_of<T>(x)));
+  }
+  SORA2_TARGET_AVX512 static inline void store_words(void* p, __m256i const& x)
+  {
+    _mm256_storeu_si256(static_cast<__m256i_u*>(p), x);
   }
 
-  /// Words at p, those in `exist` only, spread over the lanes in `need`; zero elsewhere.
-  SORA2_TARGET_AVX512 static inline __m512i take16(std::byte const* p, __mmask16 exist,
-                                                   __mmask16 need)
+  /// The first n of sixteen elements; others keep their value.
+  template <class T, class U>
+  SORA2_TARGET_AVX512 static inline void load_first(U const* p, std::uint32_t n,
+                                                    detail::v16<T>& out)
   {
-    return _mm512_maskz_expand_epi32(
-        need, _mm512_maskz_cvtepu16_epi32(detail::all16(), _mm256_maskz_loadu_epi16(exist, p)));
+    if (n >= 16)
+      out = load16<T>(p);
+    else if (n > 0) {
+      U room[16] = {};
+      std::memcpy(room, p, n * sizeof(U));
+      out = detail::blend16<T>(first(n).low, load16<T>(room), out);
+    }
+  }
+  template <class U, class T>
+  SORA2_TARGET_AVX512 static inline void store_first(U* p, std::uint32_t n, detail::v16<T> const& x)
+  {
+    if (n >= 16) return store16<U, T>(p, x);
+    U room[16];
+    store16<U, T>(room, x);
+    if (n > 0) std::memcpy(p, room, n * sizeof(U));
+  }
+
+  /// Words at p spread over the lanes in need; zero elsewhere. Reads sixteen.
+  SORA2_TARGET_AVX512 static inline detail::v16<std::uint32_t> take16(std::byte const* p,
+                                                                      __mmask16 need)
+  {
+    __m256i const raw = _mm256_loadu_si256(reinterpret_cast<__m256i_u const*>(p));
+    return detail::from_words<std::uint32_t>(
+        _mm512_maskz_expand_epi32(need, _mm512_maskz_cvtepu16_epi32(detail::all16(), raw)));
   }
   SORA2_TARGET_AVX512 static inline void put16(std::byte* p, detail::v16<std::uint32_t> const& x,
                                                __mmask16 chosen, std::uint32_t count)
   {
     __m512i const packed = _mm512_maskz_compress_epi32(chosen, detail::words_of<std::uint32_t>(x));
-    _mm256_mask_storeu_epi16(p, first(count).low,
-                             _mm512_maskz_cvtepi32_epi16(detail::all16(), packed));
+    _mm512_mask_cvtepi32_storeu_epi16(p, first(count).low, packed);
   }
 };
 

@@ -1,6 +1,7 @@
-// Takes the place of the compiler's header so that avx512_warp.hpp runs on a CPU without AVX-512: plain loops with the
-// meaning the instruction set manual gives. Compile with this folder first in the include path and SORA2_TARGET_AVX512
-// defined as nothing. An intrinsic that is missing here fails to compile or to run; none is replaced in silence.
+// Takes the place of the compiler's header so that avx512_warp.hpp runs on a CPU with AVX2: plain loops with the meaning
+// the instruction set manual gives. Compile with this folder first in the include path, with SORA2_WHOLE_IMMINTRIN
+// defined and for AVX2 throughout, since half registers are passed by value.
+// An intrinsic that is missing here fails to compile or to run; none is replaced in silence.
 #pragma once
 #pragma GCC system_header
 
@@ -9,6 +10,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+
+#define SORA2_TARGET_AVX512
+#define SORA2_FLATTEN_AVX512
 
 namespace avx512_emulated {
 
@@ -49,20 +53,14 @@ inline bool chosen(unsigned mask, int i) { return (mask >> i & 1u) != 0; }
 
 // ---- memory: an element whose mask bit is clear is neither read nor written
 
-template <class Register, class T, int N>
-[[gnu::noinline]] Register maskz_load(unsigned mask, void const* from)
+/// The low 16 bits of chosen elements, each to its own place.
+[[gnu::noinline]] inline void mask_store_words(void* to, unsigned mask, __m512i const& x)
 {
-  row<T, N> out;
-  for (int i = 0; i < N; ++i)
-    if (chosen(mask, i)) std::memcpy(&out.at[i], static_cast<T const*>(from) + i, sizeof(T));
-  return out.template as<Register>();
-}
-template <class T, int N, class Register>
-[[gnu::noinline]] void mask_store(void* to, unsigned mask, Register const& x)
-{
-  row<T, N> const in(x);
-  for (int i = 0; i < N; ++i)
-    if (chosen(mask, i)) std::memcpy(static_cast<T*>(to) + i, &in.at[i], sizeof(T));
+  row<std::uint32_t, 16> const in(x);
+  for (int i = 0; i < 16; ++i) {
+    auto const word = static_cast<std::uint16_t>(in.at[i]);
+    if (chosen(mask, i)) std::memcpy(static_cast<char*>(to) + 2 * i, &word, 2);
+  }
 }
 [[gnu::noinline]] inline __m512i mask_gather(__m512i const& otherwise, unsigned mask,
                                              __m512i const& index, void const* from, int scale)
@@ -265,14 +263,10 @@ inline std::uint16_t half_bits(float x)
 #undef _mm512_mask_i32gather_epi32
 #undef _mm512_maskz_cvtps_ph
 
-#define _mm512_maskz_loadu_epi32(m, p) avx512_emulated::maskz_load<__m512i, std::uint32_t, 16>(m, p)
-#define _mm256_maskz_loadu_epi16(m, p) avx512_emulated::maskz_load<__m256i, std::uint16_t, 16>(m, p)
-#define _mm_maskz_loadu_epi8(m, p) avx512_emulated::maskz_load<__m128i, std::uint8_t, 16>(m, p)
-#define _mm512_mask_storeu_epi32(p, m, x) avx512_emulated::mask_store<std::uint32_t, 16>(p, m, x)
-#define _mm256_mask_storeu_epi16(p, m, x) avx512_emulated::mask_store<std::uint16_t, 16>(p, m, x)
-#define _mm_mask_storeu_epi8(p, m, x) avx512_emulated::mask_store<std::uint8_t, 16>(p, m, x)
 #define _mm512_mask_i32gather_epi32(rest, m, at, p, scale) \
   avx512_emulated::mask_gather(rest, m, at, p, scale)
+
+#define _mm512_mask_cvtepi32_storeu_epi16(p, m, x) avx512_emulated::mask_store_words(p, m, x)
 
 #define _mm512_cmp_epi32_mask(x, y, code) avx512_emulated::compare<std::int32_t>(x, y, code)
 #define _mm512_cmp_epu32_mask(x, y, code) avx512_emulated::compare<std::uint32_t>(x, y, code)

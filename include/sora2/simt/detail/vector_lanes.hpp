@@ -21,13 +21,18 @@ struct avx2_warp;
 
 namespace sora2::detail {
 
-// 4-byte alignment: temporaries may lie on any stack slot, and loads from user memory need no copy.
-template <class T>
-struct vector8 {
-  typedef T type __attribute__((vector_size(8 * sizeof(T)), aligned(alignof(T))));
+/// Elements of a vector lie as an array's do: without optimisation g++ puts temporaries on stack slots that suit no more.
+/// clang finds fitting slots, but reads what a reference names as if it were fully aligned; there the full alignment it is.
+template <class T, unsigned N>
+struct vector_of {
+#if defined(__clang__)
+  typedef T type __attribute__((vector_size(N * sizeof(T))));
+#else
+  typedef T type __attribute__((vector_size(N * sizeof(T)), aligned(alignof(T))));
+#endif
 };
 template <class T>
-using v8 = typename vector8<T>::type;
+using v8 = typename vector_of<T, 8>::type;
 
 /// Names the warps whose lanes are four v8 parts. A list, not a base class: it must also answer for types that are not
 /// complete yet, which lanes of a warp under definition are.
@@ -90,7 +95,7 @@ struct portable_steps {
   SORA2_INLINE static void multiply_high(v8<std::uint32_t> const& x, v8<std::uint32_t> const& y,
                                          v8<std::uint32_t>& out)
   {
-    typedef std::uint64_t wide __attribute__((vector_size(64), aligned(8)));
+    using wide = typename vector_of<std::uint64_t, 8>::type;
     wide const product = __builtin_convertvector(x, wide) * __builtin_convertvector(y, wide);
     out = __builtin_convertvector(product >> 32, v8<std::uint32_t>);
   }
@@ -338,7 +343,8 @@ namespace detail {
 template <class To, class From, vector_warp_type W>
 SORA2_INLINE lanes<To, W> recast(lanes<From, W> const& x)
 {
-  return {__builtin_bit_cast(v8<To>, x.a), __builtin_bit_cast(v8<To>, x.b), __builtin_bit_cast(v8<To>, x.c), __builtin_bit_cast(v8<To>, x.d)};
+  return {__builtin_bit_cast(v8<To>, x.a), __builtin_bit_cast(v8<To>, x.b),
+          __builtin_bit_cast(v8<To>, x.c), __builtin_bit_cast(v8<To>, x.d)};
 }
 
 }  // namespace detail

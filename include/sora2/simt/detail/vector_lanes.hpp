@@ -49,6 +49,15 @@ concept vector_warp_type = has_vector_lanes<W>;
 /// What is done with one part of eight, in portable code.
 /// Parts travel by reference: vectors returned by value would depend on the caller's instruction set.
 struct portable_steps {
+  /// As many elements as a register holds here: conversions of more would be done one by one.
+#if defined(__AVX2__)
+  static constexpr int native = 8;
+#else
+  static constexpr int native = 4;
+#endif
+  template <class T>
+  using vn = typename vector_of<T, native>::type;
+
   template <class T>
   SORA2_INLINE static void fill(T x, v8<T>& out)
   {
@@ -117,62 +126,76 @@ struct portable_steps {
     requires loadable<T, U>
   SORA2_INLINE static void load(U const* p, v8<T>& out)
   {
-    v8<memory_bits<U>> raw;
-    std::memcpy(&raw, p, sizeof raw);
-    if constexpr (std::is_same_v<U, float16>)
-      half_to_float(__builtin_convertvector(raw, v8<std::uint32_t>), out);
-    else if constexpr (std::is_same_v<U, bfloat16>)
-      out = __builtin_bit_cast(v8<float>, __builtin_convertvector(raw, v8<std::uint32_t>) << 16);
-    else
-      out = __builtin_convertvector(raw, v8<T>);
+    for (int first = 0; first < 8; first += native) {
+      vn<memory_bits<U>> raw;
+      vn<T> x;
+      std::memcpy(&raw, p + first, sizeof raw);
+      if constexpr (std::is_same_v<U, float16>)
+        half_to_float(__builtin_convertvector(raw, vn<std::uint32_t>), x);
+      else if constexpr (std::is_same_v<U, bfloat16>)
+        x = __builtin_bit_cast(vn<T>, __builtin_convertvector(raw, vn<std::uint32_t>) << 16);
+      else
+        x = __builtin_convertvector(raw, vn<T>);
+      std::memcpy(reinterpret_cast<T*>(&out) + first, &x, sizeof x);
+    }
   }
   template <class U, class T>
     requires storable<T, U>
-  SORA2_INLINE static void store(U* p, v8<T> const& x)
+  SORA2_INLINE static void store(U* p, v8<T> const& in)
   {
-    v8<memory_bits<U>> raw;
-    if constexpr (is_half_storage<U>) {
-      v8<std::uint32_t> bits;
-      if constexpr (std::is_same_v<U, float16>)
-        float_to_half(x, bits);
-      else
-        float_to_bfloat(x, bits);
-      raw = __builtin_convertvector(bits, v8<std::uint16_t>);
-    } else
-      raw = __builtin_convertvector(x, v8<memory_bits<U>>);
-    std::memcpy(p, &raw, sizeof raw);
+    for (int first = 0; first < 8; first += native) {
+      vn<T> x;
+      std::memcpy(&x, reinterpret_cast<T const*>(&in) + first, sizeof x);
+      vn<memory_bits<U>> raw;
+      if constexpr (is_half_storage<U>) {
+        vn<std::uint32_t> bits;
+        if constexpr (std::is_same_v<U, float16>)
+          float_to_half(x, bits);
+        else
+          float_to_bfloat(x, bits);
+        raw = __builtin_convertvector(bits, vn<std::uint16_t>);
+      } else
+        raw = __builtin_convertvector(x, vn<memory_bits<U>>);
+      std::memcpy(p + first, &raw, sizeof raw);
+    }
   }
 
-  /// Value of eight 16-bit floats held in the low halves of `h`.
-  /// Not inline, like its inverse: where no instruction does it, dozens of copies would make most of a codec's code.
-  __attribute__((noinline)) static void half_to_float(v8<std::uint32_t> const& h, v8<float>& out)
+  /// Value of 16-bit floats held in the low halves of `h`.
+  SORA2_INLINE static void half_to_float(vn<std::uint32_t> const& h, vn<float>& out)
   {
-    v8<std::uint32_t> const sign = (h & 0x8000u) << 16, magnitude = (h & 0x7FFFu) << 13;
+    using words = vn<std::uint32_t>;
+    words const sign = (h & 0x8000u) << 16, magnitude = (h & 0x7FFFu) << 13;
     // A subnormal is its integer times 2^-24: exact, and no operand depends on the flush-to-zero modes.
-    v8<float> const tiny = __builtin_convertvector(h & 0x7FFFu, v8<float>) * 5.9604644775390625e-8f;
-    v8<std::uint32_t> bits = magnitude < 0x00800000u ? __builtin_bit_cast(v8<std::uint32_t>, tiny)
-                                                     : magnitude + 0x38000000u;
-    bits = magnitude >= 0x0F800000u ? (magnitude | 0x7F800000u) : bits;
-    bits = magnitude > 0x0F800000u ? (bits | 0x00400000u) : bits;
-    out = __builtin_bit_cast(v8<float>, bits | sign);
+    vn<float> const tiny =
+        __builtin_convertvector(__builtin_bit_cast(vn<std::int32_t>, h & 0x7FFFu), vn<float>) *
+        5.9604644775390625e-8f;
+    // All of it stays below 2^31, where signed comparisons do: those are one instruction.
+    auto const whole = __builtin_bit_cast(vn<std::int32_t>, magnitude);
+    words bits = whole < 0x00800000 ? __builtin_bit_cast(words, tiny) : magnitude + 0x38000000u;
+    bits = whole >= 0x0F800000 ? (magnitude | 0x7F800000u) : bits;
+    bits = whole > 0x0F800000 ? (bits | 0x00400000u) : bits;
+    out = __builtin_bit_cast(vn<float>, bits | sign);
   }
   /// Rounds to nearest even; the results lie in the low halves. Same results as `to_float16`.
-  __attribute__((noinline)) static void float_to_half(v8<float> const& x, v8<std::uint32_t>& out)
+  SORA2_INLINE static void float_to_half(vn<float> const& x, vn<std::uint32_t>& out)
   {
-    v8<std::uint32_t> const u = __builtin_bit_cast(v8<std::uint32_t>, x);
-    v8<std::uint32_t> const sign = (u >> 16) & 0x8000u, magnitude = u & 0x7FFFFFFFu;
-    v8<std::uint32_t> half = (magnitude + 0xFFFu + ((magnitude >> 13) & 1u) - 0x38000000u) >> 13;
-    v8<float> const shifted = __builtin_bit_cast(v8<float>, magnitude) + 0.5f;
-    v8<std::uint32_t> const tiny = __builtin_bit_cast(v8<std::uint32_t>, shifted) - 0x3F000000u;
-    half = magnitude < 0x38800000u ? tiny : half;
-    half = magnitude >= 0x477FF000u ? (half & 0u) | 0x7C00u : half;
-    half = magnitude > 0x7F800000u ? (0x7E00u | ((magnitude >> 13) & 0x3FFu)) : half;
+    using words = vn<std::uint32_t>;
+    words const u = __builtin_bit_cast(words, x);
+    words const sign = (u >> 16) & 0x8000u, magnitude = u & 0x7FFFFFFFu;
+    auto const whole = __builtin_bit_cast(vn<std::int32_t>, magnitude);
+    words half = (magnitude + 0xFFFu + ((magnitude >> 13) & 1u) - 0x38000000u) >> 13;
+    vn<float> const shifted = __builtin_bit_cast(vn<float>, magnitude) + 0.5f;
+    words const tiny = __builtin_bit_cast(words, shifted) - 0x3F000000u;
+    half = whole < 0x38800000 ? tiny : half;
+    half = whole >= 0x477FF000 ? (half & 0u) | 0x7C00u : half;
+    half = whole > 0x7F800000 ? (0x7E00u | ((magnitude >> 13) & 0x3FFu)) : half;
     out = sign | half;
   }
-  SORA2_INLINE static void float_to_bfloat(v8<float> const& x, v8<std::uint32_t>& out)
+  template <class Words, class Floats>
+  SORA2_INLINE static void float_to_bfloat(Floats const& x, Words& out)
   {
-    v8<std::uint32_t> const u = __builtin_bit_cast(v8<std::uint32_t>, x);
-    v8<std::uint32_t> const rounded = (u + 0x7FFFu + ((u >> 16) & 1u)) >> 16;
+    Words const u = __builtin_bit_cast(Words, x);
+    Words const rounded = (u + 0x7FFFu + ((u >> 16) & 1u)) >> 16;
     out = (u & 0x7FFFFFFFu) > 0x7F800000u ? ((u >> 16) | 0x40u) : rounded;
   }
 };

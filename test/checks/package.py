@@ -32,10 +32,10 @@ def configure(source: Path, build: Path, *options: str) -> list:
     return ["cmake", "-S", source, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", *options]
 
 
-def build_and_run(what: str, source: Path, build: Path, *options: str) -> None:
+def build_and_run(what: str, source: Path, build: Path, *options: str, expect: str = "works") -> None:
     if step(f"{what}, configured", configure(source, build, *options)):
         if step(f"{what}, built", ["cmake", "--build", build]):
-            step(f"{what}, run", [build / "app"], expect="works")
+            step(f"{what}, run", [build / "app"], expect=expect)
 
 
 def main(components: list) -> None:
@@ -63,6 +63,8 @@ def main(components: list) -> None:
         build_and_run("add_subdirectory", consumers / "add_subdirectory", work / "added", checkout, *asked)
         if "cuda" in components:
             return
+        build_and_run("the project of the README", consumers / "shortest", work / "shortest", checkout,
+                      expect="bits a value")
         for compiler in compilers.host():
             app = work / Path(compiler).name
             plain = [consumers / "app.cpp", consumers / "second_unit.cpp", "-o", app]

@@ -54,7 +54,8 @@ lz4_decode(Warp const& w, view<std::byte const> in, view<std::byte> out,
            view<std::byte const> dictionary, lz4_stop stop)
 {
   if constexpr (lz4_takes_scalar<Warp>)
-    return lz4_decode_scalar(in, out, dictionary, stop);
+    return dictionary.empty() ? lz4_decode_scalar<false>(in, out, {}, stop)
+                              : lz4_decode_scalar<true>(in, out, dictionary, stop);
   else
     return lz4_decode_lanes(w, in, out, dictionary, stop);
 }

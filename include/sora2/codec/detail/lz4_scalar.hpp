@@ -113,10 +113,10 @@ SORA2_INLINE void lz4_keep_wide([[maybe_unused]] std::size_t& x)
 }
 
 /// Decodes and gives the number of bytes made. Bytes of `out` behind those may have been overwritten.
-[[gnu::noinline]] inline result<std::size_t> lz4_decode_scalar(view<std::byte const> in,
-                                                               view<std::byte> out,
-                                                               view<std::byte const> dictionary,
-                                                               lz4_stop stop)
+template <bool Primed>
+[[gnu::noinline]] inline result<std::size_t>
+lz4_decode_scalar(view<std::byte const> in, view<std::byte> out, view<std::byte const> dictionary,
+                  lz4_stop stop)
 {
   if (in.size == 0) return status::corrupt_input;
   dictionary = lz4_reachable(dictionary);
@@ -125,131 +125,134 @@ SORA2_INLINE void lz4_keep_wide([[maybe_unused]] std::size_t& x)
   std::byte* op = out.data;
   std::byte* const out_end = out.data + out.size;
 
-  // Whole sequences with room to spare on both sides. Whatever is out of the ordinary goes, from its token on, to the
-  // careful loop below, which alone reports errors. What limits the speed is the way from one token to the next, so the
-  // next token is read as soon as its place is known.
-  if (in_end - ip > lz4_input_margin && out_end - op > lz4_output_margin) {
-    std::byte const* const in_fast = in_end - lz4_input_margin;
-    std::byte* const out_fast = out_end - lz4_output_margin;
-    std::size_t token = static_cast<std::size_t>(*ip);
-    do {
-      std::byte const* const sequence = ip;
-      std::byte* const sequence_to = op;
-      std::size_t literals = token >> 4;
-      ++ip;
-      if (literals != lz4_length_mask) [[likely]] {
-        lz4_copy<16>(op, ip);
-        op += literals;
-        ip += literals;
-      } else {
-        std::size_t const more = static_cast<std::size_t>(*ip++);
-        literals += more;
-        bool const whole = more != 255 || lz4_read_length(ip, in_end, literals);
-        std::size_t const left = static_cast<std::size_t>(in_end - ip);
-        std::size_t const room = static_cast<std::size_t>(out_end - op);
-        if (!whole || literals + 32 > left || literals + lz4_output_margin > room) {
-          if (whole && literals == left && literals <= room) {
-            std::memcpy(op, ip, literals);
-            return static_cast<std::size_t>(op - out.data) + literals;
+  do {
+    // Whole sequences with room to spare on both sides. Whatever is out of the ordinary goes, from its token on, to the
+    // careful loop below, which alone reports errors and reads the dictionary. What limits the speed is the way from
+    // one token to the next, so the next token is read as soon as its place is known.
+    if (in_end - ip > lz4_input_margin && out_end - op > lz4_output_margin) {
+      std::byte const* const in_fast = in_end - lz4_input_margin;
+      std::byte* const out_fast = out_end - lz4_output_margin;
+      std::size_t token = static_cast<std::size_t>(*ip);
+      do {
+        std::byte const* const sequence = ip;
+        std::byte* const sequence_to = op;
+        std::size_t literals = token >> 4;
+        ++ip;
+        if (literals != lz4_length_mask) [[likely]] {
+          lz4_copy<16>(op, ip);
+          op += literals;
+          ip += literals;
+        } else {
+          std::size_t const more = static_cast<std::size_t>(*ip++);
+          literals += more;
+          bool const whole = more != 255 || lz4_read_length(ip, in_end, literals);
+          std::size_t const left = static_cast<std::size_t>(in_end - ip);
+          std::size_t const room = static_cast<std::size_t>(out_end - op);
+          if (!whole || literals + 32 > left || literals + lz4_output_margin > room) {
+            if (whole && literals == left && literals <= room) {
+              std::memcpy(op, ip, literals);
+              return static_cast<std::size_t>(op - out.data) + literals;
+            }
+            ip = sequence;
+            break;
           }
+          lz4_copy_until(op + literals, op, ip);
+          op += literals;
+          ip += literals;
+        }
+        std::size_t const offset = load_le<std::uint16_t>(ip);
+        std::size_t length = token & lz4_length_mask;
+        if (offset - 1 >= static_cast<std::size_t>(op - out.data)) [[unlikely]] {
           ip = sequence;
+          op = sequence_to;
           break;
         }
-        lz4_copy_until(op + literals, op, ip);
-        op += literals;
-        ip += literals;
-      }
-      std::size_t const offset = load_le<std::uint16_t>(ip);
-      std::size_t length = token & lz4_length_mask;
-      if (offset - 1 >= static_cast<std::size_t>(op - out.data)) [[unlikely]] {
-        ip = sequence;
-        op = sequence_to;
-        break;
-      }
-      std::byte* to = op;
-      std::byte const* from = op - offset;
-      if (length != lz4_length_mask) [[likely]] {
-        token = static_cast<std::size_t>(ip[2]);
-        lz4_keep_wide(token);
-        ip += 2;
-        length += lz4_least_match;
+        std::byte* to = op;
+        std::byte const* from = op - offset;
+        if (length != lz4_length_mask) [[likely]] {
+          token = static_cast<std::size_t>(ip[2]);
+          lz4_keep_wide(token);
+          ip += 2;
+          length += lz4_least_match;
+          op += length;
+          if (offset >= 8) [[likely]] {
+            lz4_copy<8>(to, from);
+            lz4_copy<8>(to + 8, from + 8);
+            lz4_copy<2>(to + 16, from + 16);
+          } else
+            lz4_repeat_short(to, offset, length);
+          continue;
+        }
+        std::size_t const more = static_cast<std::size_t>(ip[2]);
+        ip += 3;
+        length += more + lz4_least_match;
+        if ((more == 255 && !lz4_read_length(ip, in_end, length)) ||
+            length + lz4_output_margin > static_cast<std::size_t>(out_end - op)) {
+          ip = sequence;
+          op = sequence_to;
+          break;
+        }
         op += length;
-        if (offset >= 8) [[likely]] {
-          lz4_copy<8>(to, from);
-          lz4_copy<8>(to + 8, from + 8);
-          lz4_copy<2>(to + 16, from + 16);
-        } else
+        if (offset >= 16) [[likely]]
+          lz4_copy_until(op, to, from);
+        else
           lz4_repeat_short(to, offset, length);
-        continue;
-      }
-      std::size_t const more = static_cast<std::size_t>(ip[2]);
-      ip += 3;
-      length += more + lz4_least_match;
-      if ((more == 255 && !lz4_read_length(ip, in_end, length)) ||
-          length + lz4_output_margin > static_cast<std::size_t>(out_end - op)) {
-        ip = sequence;
-        op = sequence_to;
-        break;
-      }
-      op += length;
-      if (offset >= 16) [[likely]]
-        lz4_copy_until(op, to, from);
-      else
-        lz4_repeat_short(to, offset, length);
-      if (ip >= in_fast) break;
-      token = static_cast<std::size_t>(*ip);
-    } while (ip < in_fast && op < out_fast);
-  }
-
-  for (;;) {
-    if (ip == in_end) return status::corrupt_input;
-    std::size_t const token = static_cast<std::size_t>(*ip++);
-    std::size_t literals = token >> 4;
-    if (literals == lz4_length_mask && !lz4_read_length(ip, in_end, literals))
-      return status::corrupt_input;
-    std::size_t const left = static_cast<std::size_t>(in_end - ip);
-    std::size_t room = static_cast<std::size_t>(out_end - op);
-    bool full = stop == lz4_stop::when_full && literals >= room;
-    if (full) literals = room;
-    if (literals > left) return status::corrupt_input;
-    if (literals > room) return status::output_too_small;
-    if (literals <= 16 && left >= 16 && room >= 16)
-      lz4_copy<16>(op, ip);
-    else if (literals != 0)
-      std::memcpy(op, ip, literals);
-    if (full) return out.size;
-    ip += literals;
-    op += literals;
-    room -= literals;
-    if (ip == in_end) return static_cast<std::size_t>(op - out.data);
-
-    if (in_end - ip < 2) return status::corrupt_input;
-    std::size_t const offset = load_le<std::uint16_t>(ip);
-    ip += 2;
-    std::size_t length = token & lz4_length_mask;
-    if (length == lz4_length_mask && !lz4_read_length(ip, in_end, length))
-      return status::corrupt_input;
-    length += lz4_least_match;
-    std::size_t const made = static_cast<std::size_t>(op - out.data);
-    if (offset == 0 || offset > made + dictionary.size) return status::corrupt_input;
-    full = stop == lz4_stop::when_full && length >= room;
-    if (full) length = room;
-    if (length > room) return status::output_too_small;
-    if (offset > made) {
-      std::size_t const n = least(offset - made, length);
-      std::memcpy(op, dictionary.end() - (offset - made), n);
-      op += n;
-      length -= n;
-      room -= n;
+        if (ip >= in_fast) break;
+        token = static_cast<std::size_t>(*ip);
+      } while (ip < in_fast && op < out_fast);
     }
-    if (offset >= 8 && room >= length + 8) {
-      std::byte const* from = op - offset;
-      for (std::size_t i = 0; i < length; i += 8) lz4_copy<8>(op + i, from + i);
-    } else
-      lz4_repeat_exactly(op, offset, length);
-    if (full) return out.size;
-    op += length;
-  }
+
+    for (;;) {
+      if (ip == in_end) return status::corrupt_input;
+      std::size_t const token = static_cast<std::size_t>(*ip++);
+      std::size_t literals = token >> 4;
+      if (literals == lz4_length_mask && !lz4_read_length(ip, in_end, literals))
+        return status::corrupt_input;
+      std::size_t const left = static_cast<std::size_t>(in_end - ip);
+      std::size_t room = static_cast<std::size_t>(out_end - op);
+      bool full = stop == lz4_stop::when_full && literals >= room;
+      if (full) literals = room;
+      if (literals > left) return status::corrupt_input;
+      if (literals > room) return status::output_too_small;
+      if (literals <= 16 && left >= 16 && room >= 16)
+        lz4_copy<16>(op, ip);
+      else if (literals != 0)
+        std::memcpy(op, ip, literals);
+      if (full) return out.size;
+      ip += literals;
+      op += literals;
+      room -= literals;
+      if (ip == in_end) return static_cast<std::size_t>(op - out.data);
+
+      if (in_end - ip < 2) return status::corrupt_input;
+      std::size_t const offset = load_le<std::uint16_t>(ip);
+      ip += 2;
+      std::size_t length = token & lz4_length_mask;
+      if (length == lz4_length_mask && !lz4_read_length(ip, in_end, length))
+        return status::corrupt_input;
+      length += lz4_least_match;
+      std::size_t const made = static_cast<std::size_t>(op - out.data);
+      if (offset == 0 || offset > made + dictionary.size) return status::corrupt_input;
+      full = stop == lz4_stop::when_full && length >= room;
+      if (full) length = room;
+      if (length > room) return status::output_too_small;
+      if (offset > made) {
+        std::size_t const n = least(offset - made, length);
+        std::memcpy(op, dictionary.end() - (offset - made), n);
+        op += n;
+        length -= n;
+        room -= n;
+      }
+      if (offset >= 8 && room >= length + 8) {
+        std::byte const* from = op - offset;
+        for (std::size_t i = 0; i < length; i += 8) lz4_copy<8>(op + i, from + i);
+      } else
+        lz4_repeat_exactly(op, offset, length);
+      if (full) return out.size;
+      op += length;
+      if (Primed) break;
+    }
+  } while (Primed);
 }
 
 /// Length of the common start of a and b, at most `limit`.

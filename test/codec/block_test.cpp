@@ -377,6 +377,9 @@ TEST_SUITE("codec/block") {
     bytes back(page.size());
     CHECK(read_block<chained>(out, view<std::byte>(back), {}, keyed::model{4}) ==
           status::wrong_table);
+    CHECK(read_block<chained>(out, view<std::byte>(back), {.table_id = 0x103}, keyed::model{4}) ==
+          status::ok);  // the caller knows better
+    CHECK(back != page);
     CHECK(read_block<chained>(out, view<std::byte>(back), {}, keyed::model{3}) == status::ok);
     CHECK(back == page);
   }

@@ -184,6 +184,9 @@ TEST_SUITE("codec/chain") {
     CHECK(back == page);
     CHECK(decode<two_keys>(stream, view<std::byte>(back), two_keys::model{{1}, {{3}}}) !=
           status::ok);
+    // Their ids become one: another pair has another.
+    CHECK(m.table_id() != two_keys::model{{1}, {{3}}}.table_id());
+    CHECK(m.table_id() != two_keys::model{{2}, {{1}}}.table_id());
   }
 
   TEST_CASE("what a value stage refuses, the chain refuses")

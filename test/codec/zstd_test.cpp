@@ -226,7 +226,7 @@ TEST_SUITE("codec/zstd") {
     CHECK(read_block<codec>(block, view<std::byte>(back), {}, a) == status::ok);
     CHECK(back == page);
     CHECK(read_block<codec>(block, view<std::byte>(back), {}, b) == status::wrong_table);
-    CHECK(read_block<codec>(block, view<std::byte>(back)) != status::ok);
+    CHECK(read_block<codec>(block, view<std::byte>(back)) == status::wrong_table);
   }
 
   TEST_CASE("64 MiB of zeros shrink more than 2048 times and come back")

@@ -288,10 +288,10 @@ template <codec_policy Codec, warp_context Warp, class Out>
   } else if (h.raw_bytes != out.size ||
              (value_codec_policy<Codec> && h.values != value_type::bytes))
     return status::wrong_shape;
-  std::uint32_t wanted = options.table_id;
-  if constexpr (requires { m.table_id(); })
-    if (wanted == 0) wanted = m.table_id();
-  if (wanted != 0 && wanted != h.table_id) return status::wrong_table;
+  if (options.table_id != 0) {
+    if (options.table_id != h.table_id) return status::wrong_table;
+  } else if constexpr (requires { m.table_id(); })
+    if (m.table_id() != h.table_id) return status::wrong_table;
   if (detail::block_crc(w, block) != h.crc) return status::checksum_mismatch;
 
   view<std::byte const> const payload = block.from(sizeof(block_header));

@@ -3,11 +3,13 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <type_traits>
 
 #include <sora2/codec/policy.hpp>
 #include <sora2/core/bits.hpp>
+#include <sora2/core/ids.hpp>
 #include <sora2/core/macros.hpp>
 #include <sora2/core/view.hpp>
 
@@ -55,13 +57,32 @@ struct one_of {
   }
 };
 
+/// The id of the table in a model; 0 for models without one.
+template <class M>
+SORA2_HD constexpr std::uint32_t table_id_of(M const& m)
+{
+  if constexpr (requires { m.table_id(); })
+    return m.table_id();
+  else
+    return 0;
+}
+
 /// Models side by side, in the order of the policies that have one: `{a, {b, {c}}}`.
 template <class... Ms>
-struct models {};
+struct models {
+  [[nodiscard]] SORA2_HD constexpr std::uint32_t table_id() const { return 0; }
+};
 template <class M, class... Rest>
 struct models<M, Rest...> {
   M first{};
   models<Rest...> rest{};
+
+  /// Of the only one that has an id; a mixture of several.
+  [[nodiscard]] SORA2_HD constexpr std::uint32_t table_id() const
+  {
+    std::uint32_t const own = table_id_of(first), others = rest.table_id();
+    return own == 0 ? others : others == 0 ? own : format_id{}.mix(own).mix(others).value;
+  }
 };
 
 template <class C>

@@ -82,10 +82,6 @@ inline bytes reference_rans(bytes const& in, std::vector<std::uint32_t> const& f
   for (std::size_t row = rows; row-- > 0;) {
     std::size_t const n = std::min<std::size_t>(32, coded - 32 * row);
     for (std::size_t lane = n; lane-- > 0;) {
-      auto const s = static_cast<std::size_t>(in[32 * row + lane]);
-      if (frequencies[s] == 0 || s == escape) words.push_back(static_cast<std::uint16_t>(s));
-    }
-    for (std::size_t lane = n; lane-- > 0;) {
       auto s = static_cast<std::size_t>(in[32 * row + lane]);
       if (frequencies[s] == 0) s = escape;
       std::uint64_t const f = frequencies[s];
@@ -94,6 +90,10 @@ inline bytes reference_rans(bytes const& in, std::vector<std::uint32_t> const& f
         x[lane] >>= 16;
       }
       x[lane] = (x[lane] / f << bits) + x[lane] % f + start[s];
+    }
+    for (std::size_t lane = n; lane-- > 0;) {
+      auto const s = static_cast<std::size_t>(in[32 * row + lane]);
+      if (frequencies[s] == 0 || s == escape) words.push_back(static_cast<std::uint16_t>(s));
     }
   }
   // How many bits lie below each leading one, less 15, in nibbles; then those bits.

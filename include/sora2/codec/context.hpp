@@ -443,13 +443,13 @@ struct context {
     auto y = x >> k.raw_bits;
     auto const entry = w.template gather<std::uint32_t>(tables.slots, (k.which << bits) +
                                                                           (y & ((1u << bits) - 1)));
-    y = (entry >> 20) * (y >> bits) + ((entry >> 8) & 0xFFFu);
+    y = (entry >> 20) * (y >> bits) + (entry & 0xFFFu);
     auto const need = (to_int(y) < detail::rans_least_state) & chosen;
     y = select(need, y << 16 | w.take_next(words, need), y);
     x = select(chosen, y, x);
-    auto const high = detail::part_of<Warp>(entry << 24, 24);
+    auto const high = detail::part_of<Warp>(entry << 12, 24);
     auto const r = (high << k.raw_bits) + low - (unit >> 1);
-    return select(((entry & 0xFFu) == context_table::escape) & chosen, not_coded, r);
+    return select(((entry & 0xFF000u) == context_table::escape << 12) & chosen, not_coded, r);
   }
   /// The inverse for one symbol byte per lane and its low bits.
   SORA2_TWO_SIDED

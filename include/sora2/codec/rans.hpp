@@ -339,7 +339,7 @@ struct rans {
     for (std::uint32_t i = 0; i < 256; ++i) {
       std::uint32_t const f = frequencies[i];
       for (std::uint32_t j = 0; j < f; j += 32)
-        w.store_n(s.table + start + j, f - j, (w.lane() + j) << 8 | detail::rans_slot(f, 0, i));
+        w.store_n(s.table + start + j, f - j, (w.lane() + j) | detail::rans_slot(f, 0, i));
       start += f;
     }
     w.sync();
@@ -368,6 +368,7 @@ struct rans {
 
  private:
   static constexpr int bits = Config.table_bits;
+  static constexpr std::uint32_t slot_mask = (1u << bits) - 1;
 
   struct head {
     detail::rans_mode mode = detail::rans_mode::coded;
@@ -449,6 +450,25 @@ struct rans {
     return status::ok;
   }
 
+  /// The inverse of take.
+  SORA2_TWO_SIDED
+  template <warp_context Warp, class Symbols>
+  SORA2_HD SORA2_INLINE static void
+  put(Warp const& w, Symbols const* symbols, lanes<std::uint32_t, Warp> const& s,
+      lane_mask<Warp> const& chosen, lanes<std::uint32_t, Warp>& x, word_sink& words, bool& escaped)
+  {
+    auto const reciprocal = w.template gather<std::uint32_t>(symbols, s * 2u);
+    auto const step = w.template gather<std::uint32_t>(symbols, s * 2u + 1u);
+    detail::rans_push<bits>(w, reciprocal, step, x, words, chosen);
+    if constexpr (shares_table) {
+      auto const rare = (to_int(step) < 0) & chosen;
+      if (w.any(rare)) {
+        escaped = true;
+        w.put_before(words, s, rare);
+      }
+    }
+  }
+
   /// States and words of a page of more than 64 bytes behind `front` bytes of out, or the page as it is.
   SORA2_TWO_SIDED
   template <warp_context Warp, class Symbols>
@@ -467,23 +487,17 @@ struct rans {
     auto x = w.template load<std::uint32_t>(in.data + coded) |
              w.template load<std::uint32_t>(in.data + coded + 32) << 8 | 0x10000u;
     bool escaped = false;
-    auto const push = [&](std::size_t at, std::uint32_t n) {
-      auto const chosen = w.lane() < n;
-      auto const s = w.template load_n<std::uint32_t>(in.data + at, n, 0u);
-      auto const reciprocal = w.template gather<std::uint32_t>(symbols, s * 2u);
-      auto const step = w.template gather<std::uint32_t>(symbols, s * 2u + 1u);
-      if constexpr (shares_table) {
-        auto const rare = (to_int(step) < 0) & chosen;
-        if (w.any(rare)) {
-          escaped = true;
-          w.put_before(words, s, rare);
-        }
-      }
-      detail::rans_push<bits>(w, reciprocal, step, x, words, chosen);
-    };
     std::size_t at = coded - coded % 32;
-    if (coded % 32 != 0) push(at, static_cast<std::uint32_t>(coded % 32));
-    while (at != 0 && !words.overrun) push(at -= 32, 32);
+    if (coded % 32 != 0) {
+      auto const n = static_cast<std::uint32_t>(coded % 32);
+      auto const s = w.template load_n<std::uint32_t>(in.data + at, n, 0u);
+      put(w, symbols, s, w.lane() < n, x, words, escaped);
+    }
+    auto const all = w.lane() < 32u;
+    while (at != 0 && words.next - words.begin >= 64 && !words.overrun)
+      put(w, symbols, w.template load<std::uint32_t>(in.data + (at -= 32)), all, x, words, escaped);
+    while (at != 0 && !words.overrun)
+      put(w, symbols, w.template load<std::uint32_t>(in.data + (at -= 32)), all, x, words, escaped);
     if (words.overrun) return encode_raw(w, in, out);
 
     auto const bytes = static_cast<std::size_t>(last - words.next);
@@ -498,6 +512,23 @@ struct rans {
     return front + states + bytes;
   }
 
+  /// The next 32 bytes of a page.
+  SORA2_TWO_SIDED
+  template <bool Escapes, warp_context Warp, class Slots>
+  SORA2_HD SORA2_INLINE static void take(Warp const& w, Slots const* slots,
+                                         lanes<std::uint32_t, Warp>& x, word_source& words,
+                                         std::uint32_t escape, std::byte* to)
+  {
+    auto const entry = w.template gather<std::uint32_t>(slots, x & slot_mask);
+    auto symbol = detail::rans_symbols<Warp>(entry);
+    if constexpr (Escapes) {
+      auto const rare = (symbol & 0xFFu) == escape;
+      if (w.any(rare)) symbol = select(rare, w.take_next(words, rare), symbol);
+    }
+    w.store(to, symbol);
+    detail::rans_advance<bits>(w, entry, x, words);
+  }
+
   SORA2_TWO_SIDED
   template <bool Escapes, warp_context Warp, class Slots>
   SORA2_HD SORA2_INLINE static status decode_states(Warp const& w, Slots const* slots,
@@ -509,28 +540,23 @@ struct rans {
     std::uint32_t const states = detail::read_states(w, in, x);
     if (states == 0) return status::corrupt_input;
     word_source words{in.from(states)};
-    constexpr std::uint32_t slot_mask = (1u << bits) - 1;
     std::size_t const coded = out.size - detail::rans_tail;
     std::size_t at = 0;
-    for (; at + 32 <= coded; at += 32) {
-      auto symbol = w.template gather<std::uint32_t>(slots, x & slot_mask);
-      detail::rans_advance<bits>(w, symbol, x, words);
-      if constexpr (Escapes) {
-        auto const rare = (symbol & 0xFFu) == escape;
-        if (w.any(rare)) symbol = select(rare, w.take_next(words, rare), symbol);
-      }
-      w.store(out.data + at, symbol);
-    }
+    // With 64 bytes of words left, a warp need not look where they end.
+    for (; at + 32 <= coded && words.end - words.next >= 64; at += 32)
+      take<Escapes>(w, slots, x, words, escape, out.data + at);
+    for (; at + 32 <= coded; at += 32) take<Escapes>(w, slots, x, words, escape, out.data + at);
     if (at < coded) {
       auto const n = static_cast<std::uint32_t>(coded - at);
       auto const chosen = w.lane() < n;
-      auto symbol = w.template gather<std::uint32_t>(slots, x & slot_mask);
-      detail::rans_advance<bits>(w, symbol, x, words, chosen);
+      auto const entry = w.template gather<std::uint32_t>(slots, x & slot_mask);
+      auto symbol = detail::rans_symbols<Warp>(entry);
       if constexpr (Escapes) {
         auto const rare = ((symbol & 0xFFu) == escape) & chosen;
         symbol = select(rare, w.take_next(words, rare), symbol);
       }
       w.store_n(out.data + at, n, symbol);
+      detail::rans_advance<bits>(w, entry, x, words, chosen);
     }
     w.store(out.data + coded, x);
     w.store(out.data + coded + 32, x >> 8);

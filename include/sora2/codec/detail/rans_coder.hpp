@@ -18,11 +18,11 @@ inline constexpr std::int32_t rans_least_state = 1 << 15;
 inline constexpr std::uint32_t rans_states_least = 76;  ///< bytes of 32 states in a stream
 inline constexpr std::uint32_t rans_states_most = 136;
 
-/// Decoder table entry of one slot: frequency (12 bits), offset of the slot in its symbol (12), symbol (8).
+/// Decoder table entry of one slot: frequency (12 bits), symbol (8), offset of the slot in its symbol (12).
 [[nodiscard]] SORA2_HD constexpr std::uint32_t rans_slot(std::uint32_t frequency,
                                                          std::uint32_t offset, std::uint32_t symbol)
 {
-  return frequency << 20 | offset << 8 | symbol;
+  return frequency << 20 | symbol << 12 | offset;
 }
 
 /// Encoder table entry of one symbol: two words that replace the division by its frequency.
@@ -110,13 +110,22 @@ SORA2_HD SORA2_INLINE std::uint32_t read_states(Warp const& w, view<std::byte co
   return bytes;
 }
 
-/// One symbol per lane out of the states. Gives the table entries: the symbol is the low byte.
+/// The symbol of an entry in the low byte; bits above it are of no use.
+SORA2_TWO_SIDED
+template <class Warp>
+SORA2_HD SORA2_INLINE lanes<std::uint32_t, Warp>
+rans_symbols(lanes<std::uint32_t, Warp> const& entry)
+{
+  return entry >> 12;
+}
+
+/// One symbol per lane out of the states, by the table entries of their low bits.
 SORA2_TWO_SIDED
 template <int Bits, warp_context Warp>
 SORA2_HD SORA2_INLINE void rans_advance(Warp const& w, lanes<std::uint32_t, Warp> const& entry,
                                         lanes<std::uint32_t, Warp>& x, word_source& words)
 {
-  x = (entry >> 20) * (x >> Bits) + ((entry >> 8) & 0xFFFu);
+  x = (entry >> 20) * (x >> Bits) + (entry & 0xFFFu);
   auto const need = to_int(x) < rans_least_state;
   x = select(need, x << 16 | w.take_next(words, need), x);
 }
@@ -127,7 +136,7 @@ SORA2_HD SORA2_INLINE void rans_advance(Warp const& w, lanes<std::uint32_t, Warp
                                         lanes<std::uint32_t, Warp>& x, word_source& words,
                                         lane_mask<Warp> const& chosen)
 {
-  x = select(chosen, (entry >> 20) * (x >> Bits) + ((entry >> 8) & 0xFFFu), x);
+  x = select(chosen, (entry >> 20) * (x >> Bits) + (entry & 0xFFFu), x);
   auto const need = (to_int(x) < rans_least_state) & chosen;
   x = select(need, x << 16 | w.take_next(words, need), x);
 }

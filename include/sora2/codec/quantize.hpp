@@ -119,31 +119,36 @@ struct group_fit {
   lane_mask<Warp> fits;
 };
 
-/// From the least and the greatest value of each group (of magnitudes, when symmetric). `limit` is the greatest value that
-/// may come out of a decode. Every value of the group ends within scale / 2 of its code's value.
+/// From the least and the greatest value of each group (of magnitudes, when symmetric), values of type T (float when they
+/// were rotated). Every value of the group ends within scale / 2 of its code's value.
 SORA2_TWO_SIDED
-template <quantize_config Config, class Warp>
-SORA2_HD SORA2_INLINE group_fit<Warp> fit_groups(lanes<float, Warp> const& lowest, lanes<float, Warp> const& highest,
-                                                 float limit)
+template <quantize_config Config, class T, class Warp>
+SORA2_HD SORA2_INLINE group_fit<Warp> fit_groups(lanes<float, Warp> const& lowest, lanes<float, Warp> const& highest)
 {
   using grid = scale_grid<Config.scale, Warp>;
   using reals = lanes<float, Warp>;
+  constexpr bool half_grid = Config.scale == scale_kind::float16, on_grid = std::is_same_v<T, scale_storage<Config.scale>>;
+  constexpr float limit = greatest_finite<T>();
   constexpr float steps = static_cast<float>(Config.symmetric ? (1 << (Config.bits - 1)) - 1 : (1 << Config.bits) - 1);
 
-  reals const zero = Config.symmetric ? reals(0.0f) : grid::floor(select(lowest == 0.0f, 0.0f, lowest));  // -0 would show in the bytes
-  reals const top = select(highest == 0.0f, 0.0f, highest), range = Config.symmetric ? top : top - zero;
+  reals const low = lowest + 0.0f, high = highest + 0.0f;  // -0 would show in the bytes
+  reals const zero = Config.symmetric ? reals(0.0f) : on_grid ? low : grid::floor(low);
+  reals const range = Config.symmetric ? high : high - zero;
   reals scale = grid::nearest(range * (1.0f / steps));
   scale = select(scale * steps < range, grid::above(scale), scale);
-  if constexpr (Config.scale != scale_kind::float16) scale = select(range > 0.0f, greatest(scale, grid::normal), scale);
+  if constexpr (!half_grid) scale = select(range > 0.0f, greatest(scale, grid::normal), scale);
   // A group next to the end of the value type: the last code's value must stay finite.
   scale = select(scale * steps + zero > limit, grid::below(scale), scale);
-  auto fits = (scale <= grid::top) & (abs(zero) <= grid::top) & (scale * steps + zero <= limit) &
-              (range <= scale * (steps + 0.5f));
+  auto fits = range == range;
+  if constexpr (!half_grid || !on_grid)
+    fits = (scale <= grid::top) & (abs(zero) <= grid::top) & (scale * steps + zero <= limit) &
+           (range <= scale * (steps + 0.5f));
   if constexpr (Config.symmetric) {
     // All magnitudes equal: the magnitude as scale, where the grid holds it, gives them back exactly.
-    auto const held = (lowest == highest) & (grid::nearest(highest) == highest) & (highest <= grid::top) &
-                      (highest >= (Config.scale == scale_kind::float16 ? 0.0f : grid::normal));
-    scale = select(held, highest, scale);
+    auto held = low == high;
+    if constexpr (!on_grid || std::is_same_v<T, float>) held = held & (grid::nearest(high) == high) & (high <= grid::top);
+    if constexpr (!half_grid) held = held & (high >= grid::normal);
+    scale = select(held, high, scale);
     fits = fits | held;
   }
   return {scale, zero, select(scale > 0.0f, reals(1.0f) / scale, 0.0f), fits};
@@ -269,10 +274,6 @@ struct quantize {
     return {row_bytes, units, scales_at, scales_at + section, scales_at + sections * section};
   }
 
-  /// The greatest value a decode may give back.
-  template <class T>
-  static constexpr float limit = detail::greatest_finite<std::conditional_t<Config.rotate, float, T>>();
-
   /// The host takes any address.
   template <class Warp>
   [[nodiscard]] SORA2_HD static bool aligned(void const* p)
@@ -280,6 +281,9 @@ struct quantize {
     return Warp::is_host || reinterpret_cast<std::uintptr_t>(p) % sizeof(stored_scale) == 0;
   }
 
+  /// What codes are made of.
+  template <class T>
+  using coded = std::conditional_t<Config.rotate, float, std::remove_const_t<T>>;
   template <class Warp, class T>
   using range_of = value_range<std::remove_const_t<T>, Config.symmetric, Warp>;
   SORA2_TWO_SIDED
@@ -292,72 +296,60 @@ struct quantize {
 
   SORA2_TWO_SIDED
   template <class Warp>
-  SORA2_HD SORA2_INLINE static lanes<std::int32_t, Warp> code_of(lanes<float, Warp> const& x, lanes<float, Warp> const& inverse,
-                                                               lanes<float, Warp> const& zero)
+  SORA2_HD SORA2_INLINE static lanes<code_type, Warp> code_of(lanes<float, Warp> const& x, lanes<float, Warp> const& inverse,
+                                                            lanes<float, Warp> const& zero)
   {
     if constexpr (Config.symmetric)
       return round_to_int(x * inverse);
     else
-      return round_to_int((x - zero) * inverse);
+      return to_uint(round_to_int(multiply_add_exact(x, 1.0f, -zero) * inverse));
   }
-  // ---- lines of up to 32 values: the loops that all the work is in ----
+
+  // ---- lines of 32 values, or of n at ragged ends ----
 
   SORA2_TWO_SIDED
   template <class Warp, class T>
-  SORA2_HD SORA2_INLINE static void measure(Warp const& w, range_of<Warp, T>& r, T const* p, std::size_t apart,
-                                            std::uint32_t lines, std::uint32_t n)
+  SORA2_HD SORA2_INLINE static void code_line(Warp const& w, T const* p, std::byte* to, lanes<float, Warp> const& inverse,
+                                              lanes<float, Warp> const& zero)
   {
-    if (n >= 32) {
-      for (std::uint32_t i = 0; i < lines; ++i, p += apart) r.take(w, p, 32);
-    } else {
-      for (std::uint32_t i = 0; i < lines; ++i, p += apart) r.take(w, p, n);
-    }
+    store_packed<Config.bits>(w, to, 32, code_of<Warp>(w.template load<float>(p), inverse, zero));
   }
   SORA2_TWO_SIDED
   template <class Warp, class T>
-  SORA2_HD SORA2_INLINE static void code(Warp const& w, T const* p, std::size_t apart, std::byte* to, std::size_t to_apart,
-                                         std::uint32_t lines, std::uint32_t n, lanes<float, Warp> const& inverse,
-                                         lanes<float, Warp> const& zero)
+  SORA2_HD SORA2_INLINE static void code_line(Warp const& w, T const* p, std::byte* to, lanes<float, Warp> const& inverse,
+                                              lanes<float, Warp> const& zero, std::uint32_t n)
   {
-    if (n >= 32) {
-      for (std::uint32_t i = 0; i < lines; ++i, p += apart, to += to_apart)
-        store_packed<Config.bits>(w, to, 32, code_of<Warp>(w.template load<float>(p), inverse, zero));
-    } else {
-      auto const inside = w.lane() < n;
-      for (std::uint32_t i = 0; i < lines; ++i, p += apart, to += to_apart)
-        store_packed<Config.bits>(w, to, n, code_of<Warp>(select(inside, w.template load_n<float>(p, n, 0.0f), zero), inverse, zero));
-    }
-  }
-  SORA2_TWO_SIDED
-  template <class Warp, class T>
-  SORA2_HD SORA2_INLINE static void expand(Warp const& w, steps<Warp> const& step, std::byte const* p, std::size_t apart,
-                                           T* to, std::size_t to_apart, std::uint32_t lines, std::uint32_t n)
-  {
-    if (n >= 32) {
-      for (std::uint32_t i = 0; i < lines; ++i, p += apart, to += to_apart) w.store(to, step.load(w, p, 32));
-    } else {
-      for (std::uint32_t i = 0; i < lines; ++i, p += apart, to += to_apart) w.store_n(to, n, step.load(w, p, n));
-    }
+    auto const x = select(w.lane() < n, w.template load_n<float>(p, n, 0.0f), zero);
+    store_packed<Config.bits>(w, to, n, code_of<Warp>(x, inverse, zero));
   }
 
   // ---- groups along a row: the units of a plane, in memory order, are handled 32 at a time, one scale a lane ----
 
-  /// Walks the groups of a plane: `offset` values precede the current one, which has `size`.
+  /// Walks the groups of a plane: where its values and codes begin, and how many there are.
   struct cursor {
-    std::uint32_t columns, row, column;
+    std::uint32_t columns, column;
+    std::size_t offset, codes, row_tail;
 
-    SORA2_HD cursor(std::uint32_t column_count, std::size_t unit)
-        : columns(column_count), row(static_cast<std::uint32_t>(unit / div_up(column_count, group))),
-          column(static_cast<std::uint32_t>(unit % div_up(column_count, group)) * group)
-    {}
-    [[nodiscard]] SORA2_HD std::size_t offset() const { return std::size_t{row} * columns + column; }
+    SORA2_HD cursor(std::uint32_t column_count, std::size_t row_bytes, std::size_t unit)
+        : columns(column_count), column(static_cast<std::uint32_t>(unit % div_up(column_count, group)) * group)
+    {
+      std::size_t const row = unit / div_up(column_count, group);
+      offset = row * columns + column;
+      codes = row * row_bytes + packed_bytes<Config.bits>(column);
+      row_tail = row_bytes - (columns - 1) / group * packed_bytes<Config.bits>(group);
+    }
     [[nodiscard]] SORA2_HD std::uint32_t size() const { return least(group, columns - column); }
     SORA2_HD void next()
     {
-      column += group;
-      if (column < columns) return;
-      column = 0;
-      ++row;
+      if (columns - column > group) {
+        column += group;
+        offset += group;
+        codes += packed_bytes<Config.bits>(group);
+      } else {
+        offset += columns - column;
+        codes += row_tail;
+        column = 0;
+      }
     }
   };
 
@@ -373,29 +365,31 @@ struct quantize {
     std::uint32_t const width = hadamard_width(in.columns);
     for (std::size_t unit = 0; unit < at.units; unit += units_at_once) {
       auto const count = static_cast<std::uint32_t>(least(std::size_t{units_at_once}, at.units - unit));
-      cursor const begin(in.columns, unit), end(in.columns, unit + count);
-      std::size_t const start = begin.offset();
+      cursor const begin(in.columns, at.row_bytes, unit), end(in.columns, at.row_bytes, unit + count);
+      std::size_t const start = begin.offset;
       if constexpr (Config.rotate) {
         // Whole runs of the rotation: a run is inside a group, or a power of two of groups that start a multiple of it.
-        rotate_run(w, values + start, s.values, static_cast<std::uint32_t>(end.offset() - start), width, rotation::forward);
+        rotate_run(w, values + start, s.values, static_cast<std::uint32_t>(end.offset - start), width, rotation::forward);
         w.sync();
       }
       auto const* const from = numbers<Warp>(s, values + start);
       range_of<Warp, std::remove_pointer_t<decltype(from)>> r;
       cursor c = begin;
       for (std::uint32_t u = 0; u < count; ++u, c.next()) {
-        auto const* const p = from + (c.offset() - start);
-        std::uint32_t const whole = c.size() / 32, rest = c.size() % 32;
-        r.start();
-        measure(w, r, p, 32, whole, 32);
-        if (rest != 0) measure(w, r, p + 32 * whole, 0, 1, rest);
-        w.store_one(s.first + u, r.low_of(w));
-        w.store_one(s.second + u, r.high_of(w));
+        auto const* const p = from + (c.offset - start);
+        float low, high;
+        if (group >= 32 && c.size() == group)
+          r.template measure<group / 32>(w, p, low, high);
+        else
+          r.measure(w, p, c.size(), low, high);
+        w.store_one(s.first + u, low);
+        w.store_one(s.second + u, high);
       }
       w.sync();
-      auto const low = w.template load_n<float>(s.first, count, 0.0f), high = w.template load_n<float>(s.second, count, 0.0f);
+      auto const low = r.numbers(w.template load_n<float>(s.first, count, 0.0f));
+      auto const high = r.numbers(w.template load_n<float>(s.second, count, 0.0f));
       if (!finite(w, low, high) || r.damaged(w)) return status::non_finite;
-      auto const fit = detail::fit_groups<Config, Warp>(low, high, limit<T>);
+      auto const fit = detail::fit_groups<Config, coded<T>>(low, high);
       if (!w.all(fit.fits)) return status::unsupported;
       w.store_n(scales + unit, count, fit.scale);
       if constexpr (!Config.symmetric) w.store_n(zeros + unit, count, fit.zero);
@@ -406,11 +400,15 @@ struct quantize {
       c = begin;
       for (std::uint32_t u = 0; u < count; ++u, c.next()) {
         float const inverse = w.load_one(s.first + u), zero = w.load_one(s.second + u);
-        auto const* const p = from + (c.offset() - start);
-        std::byte* const to = codes + at.row_bytes * c.row + packed_bytes<Config.bits>(c.column);
-        std::uint32_t const whole = c.size() / 32, rest = c.size() % 32;
-        code<Warp>(w, p, 32, to, line_bytes, whole, 32, inverse, zero);
-        if (rest != 0) code<Warp>(w, p + 32 * whole, 0, to + line_bytes * whole, 0, 1, rest, inverse, zero);
+        auto const* const p = from + (c.offset - start);
+        std::byte* const to = codes + c.codes;
+        if (group >= 32 && c.size() == group) {
+          SORA2_UNROLL_ON_HOST
+          for (std::uint32_t i = 0; i < group; i += 32) code_line<Warp>(w, p + i, to + packed_bytes<Config.bits>(i), inverse, zero);
+        } else {
+          for (std::uint32_t i = 0; i < c.size(); i += 32)
+            code_line<Warp>(w, p + i, to + packed_bytes<Config.bits>(i), inverse, zero, c.size() - i);
+        }
       }
       w.sync();
     }
@@ -441,28 +439,29 @@ struct quantize {
       w.store_n(s.first, count, w.template load_n<float>(scales + unit, count, 0.0f));
       if constexpr (!Config.symmetric) w.store_n(s.second, count, w.template load_n<float>(zeros + unit, count, 0.0f));
       w.sync();
-      cursor c(out.columns, unit);
-      std::size_t const start = c.offset();
+      cursor c(out.columns, at.row_bytes, unit);
+      std::size_t const start = c.offset;
       for (std::uint32_t u = 0; u < count; ++u, c.next()) {
         float const scale = w.load_one(s.first + u);
         float zero = 0.0f;
         if constexpr (!Config.symmetric) zero = w.load_one(s.second + u);
-        steps<Warp> const step(scale, zero);
-        std::byte const* const from = codes + at.row_bytes * c.row + packed_bytes<Config.bits>(c.column);
-        auto* const to = numbers<Warp>(s, values + start) + (c.offset() - start);
-        std::uint32_t const whole = c.size() / 32, rest = c.size() % 32;
-        expand(w, step, from, line_bytes, to, 32, whole, 32);
-        if (rest != 0) expand(w, step, from + line_bytes * whole, 0, to + 32 * whole, 0, 1, rest);
+        packed_run<Config.bits, code_type, Warp> const step(scale, zero);
+        std::byte const* const from = codes + c.codes;
+        auto* const to = numbers<Warp>(s, values + start) + (c.offset - start);
+        if (group >= 32 && c.size() == group)
+          step.template expand<group / 32>(w, from, to);
+        else
+          step.expand(w, from, to, c.size());
       }
       w.sync();
       if constexpr (Config.rotate) {
-        rotate_run(w, s.values, values + start, static_cast<std::uint32_t>(c.offset() - start), width, rotation::inverse);
+        rotate_run(w, s.values, values + start, static_cast<std::uint32_t>(c.offset - start), width, rotation::inverse);
         w.sync();
       }
     }
   }
 
-  // ---- groups along a column: a lane is a column ----
+  // ---- groups along a column: a lane is a column; two lines of columns go side by side ----
 
   SORA2_TWO_SIDED
   template <class Warp, class T>
@@ -473,21 +472,50 @@ struct quantize {
     auto* const scales = reinterpret_cast<stored_scale*>(out + at.scales_at) + at.units * plane;
     auto* const zeros = reinterpret_cast<stored_scale*>(out + at.zeros_at) + at.units * plane;
     for (std::uint32_t first = 0; first < in.rows; first += group) {
-      std::uint32_t const last = first + least(group, in.rows - first);
-      for (std::uint32_t column = 0; column < in.columns; column += 32) {
-        std::uint32_t const n = least(in.columns - column, 32u);
-        range_of<Warp, T> r;
-        r.start();
-        measure(w, r, in.row(plane, first) + column, in.columns, last - first, n);
-        auto const low = r.low(), high = r.high();
-        if (!finite(w, low, high) || r.damaged(w)) return status::non_finite;
-        auto const fit = detail::fit_groups<Config, Warp>(low, high, limit<T>);
-        if (w.any((w.lane() < n) & ~fit.fits)) return status::unsupported;
+      std::uint32_t const rows = least(group, in.rows - first);
+      std::uint32_t column = 0;
+      for (std::uint32_t left = in.columns; left != 0; left = in.columns - column) {
+        T const* const values = in.row(plane, first) + column;
+        std::byte* const to = codes + at.row_bytes * first + packed_bytes<Config.bits>(column);
         std::size_t const unit = std::size_t{first / group} * in.columns + column;
-        w.store_n(scales + unit, n, fit.scale);
-        if constexpr (!Config.symmetric) w.store_n(zeros + unit, n, fit.zero);
-        code(w, in.row(plane, first) + column, in.columns, codes + at.row_bytes * first + packed_bytes<Config.bits>(column),
-             at.row_bytes, last - first, n, fit.inverse, fit.zero);
+        std::uint32_t const lines = left >= 64 ? 2 : 1, n = least(left, 32u);
+        range_of<Warp, T> r[2];
+        lanes<float, Warp> inverse[2], zero[2];
+        r[0].start();
+        r[1].start();
+        T const* p = values;
+        if (lines == 2) {
+          for (std::uint32_t row = 0; row < rows; ++row, p += in.columns) {
+            r[0].take(w, p, 32);
+            r[1].take(w, p + 32, 32);
+          }
+        } else {
+          for (std::uint32_t row = 0; row < rows; ++row, p += in.columns) r[0].take(w, p, n);
+        }
+        SORA2_UNROLL
+        for (std::uint32_t k = 0; k < 2; ++k) {
+          if (k >= lines) break;
+          auto const low = r[k].low(), high = r[k].high();
+          if (!finite(w, low, high) || r[k].damaged(w)) return status::non_finite;
+          auto const fit = detail::fit_groups<Config, coded<T>>(low, high);
+          if (!w.all(fit.fits)) return status::unsupported;
+          w.store_n(scales + unit + 32 * k, n, fit.scale);
+          if constexpr (!Config.symmetric) w.store_n(zeros + unit + 32 * k, n, fit.zero);
+          inverse[k] = fit.inverse;
+          zero[k] = fit.zero;
+        }
+        p = values;
+        std::byte* q = to;
+        if (lines == 2) {
+          for (std::uint32_t row = 0; row < rows; ++row, p += in.columns, q += at.row_bytes) {
+            code_line(w, p, q, inverse[0], zero[0]);
+            code_line(w, p + 32, q + line_bytes, inverse[1], zero[1]);
+          }
+        } else {
+          for (std::uint32_t row = 0; row < rows; ++row, p += in.columns, q += at.row_bytes)
+            code_line(w, p, q, inverse[0], zero[0], n);
+        }
+        column += lines == 2 ? 64 : n;
       }
     }
     return status::ok;
@@ -502,18 +530,36 @@ struct quantize {
     auto const* const scales = reinterpret_cast<stored_scale const*>(in + at.scales_at) + at.units * plane;
     auto const* const zeros = reinterpret_cast<stored_scale const*>(in + at.zeros_at) + at.units * plane;
     for (std::uint32_t first = 0; first < out.rows; first += group) {
-      std::uint32_t const last = first + least(group, out.rows - first);
-      for (std::uint32_t column = 0; column < out.columns; column += 32) {
-        std::uint32_t const n = least(out.columns - column, 32u);
+      std::uint32_t const rows = least(group, out.rows - first);
+      std::uint32_t column = 0;
+      for (std::uint32_t left = out.columns; left != 0; left = out.columns - column) {
+        std::byte const* p = codes + at.row_bytes * first + packed_bytes<Config.bits>(column);
+        T* to = out.row(plane, first) + column;
         std::size_t const unit = std::size_t{first / group} * out.columns + column;
-        auto const scale = w.template load_n<float>(scales + unit, n, 0.0f);
-        lanes<float, Warp> zero = 0.0f;
-        if constexpr (!Config.symmetric) zero = w.template load_n<float>(zeros + unit, n, 0.0f);
-        steps<Warp> const step(scale, zero);
-        expand(w, step, codes + at.row_bytes * first + packed_bytes<Config.bits>(column), at.row_bytes,
-               out.row(plane, first) + column, out.columns, last - first, n);
+        if (left >= 64) {
+          steps<Warp> const low = steps_of(w, scales + unit, zeros + unit, 32), high = steps_of(w, scales + unit + 32, zeros + unit + 32, 32);
+          for (std::uint32_t row = 0; row < rows; ++row, p += at.row_bytes, to += out.columns) {
+            w.store(to, low.load(w, p, 32));
+            w.store(to + 32, high.load(w, p + line_bytes, 32));
+          }
+          column += 64;
+        } else {
+          std::uint32_t const n = least(left, 32u);
+          steps<Warp> const step = steps_of(w, scales + unit, zeros + unit, n);
+          for (std::uint32_t row = 0; row < rows; ++row, p += at.row_bytes, to += out.columns) w.store_n(to, n, step.load(w, p, n));
+          column += n;
+        }
       }
     }
+  }
+  SORA2_TWO_SIDED
+  template <class Warp>
+  SORA2_HD SORA2_INLINE static steps<Warp> steps_of(Warp const& w, stored_scale const* scales, stored_scale const* zeros,
+                                                    std::uint32_t n)
+  {
+    lanes<float, Warp> zero = 0.0f;
+    if constexpr (!Config.symmetric) zero = w.template load_n<float>(zeros, n, 0.0f);
+    return {w.template load_n<float>(scales, n, 0.0f), zero};
   }
 
   // ---- the same after a rotation of each row: 256 columns at once, their extremes or scales in scratch ----
@@ -555,7 +601,7 @@ struct quantize {
           auto const low = w.template load_n<float>(s.first + i, count - i, 0.0f);
           auto const high = w.template load_n<float>(s.second + i, count - i, 0.0f);
           if (!finite(w, low, high) || r.damaged(w)) return status::non_finite;
-          auto const fit = detail::fit_groups<Config, Warp>(low, high, limit<T>);
+          auto const fit = detail::fit_groups<Config, coded<T>>(low, high);
           if (!w.all(fit.fits)) return status::unsupported;
           w.store_n(scales + unit + i, count - i, fit.scale);
           if constexpr (!Config.symmetric) w.store_n(zeros + unit + i, count - i, fit.zero);

@@ -50,7 +50,7 @@ template <int Bits, lane_type T, warp_context Warp>
     return select(lane < n, x, 0u);
 }
 
-/// The low `Bits` bits of lanes below n.
+/// Lanes below n, whose values fit in Bits bits, with the sign if T has one.
 SORA2_TWO_SIDED
 template <int Bits, lane_type T, warp_context Warp>
   requires packed_width<Bits>
@@ -93,15 +93,37 @@ struct packed_steps {
   SORA2_HD SORA2_INLINE packed_steps(lanes<float, Warp> const& scale_of_lane, lanes<float, Warp> const& zero_of_lane)
       : scale(scale_of_lane), zero(zero_of_lane)
   {}
-  /// The same in all lanes.
-  SORA2_TWO_SIDED
-  SORA2_HD SORA2_INLINE packed_steps(float scale_of_all, float zero_of_all) : scale(scale_of_all), zero(zero_of_all) {}
   /// Lanes at n and above get something.
   SORA2_TWO_SIDED
   [[nodiscard]] SORA2_HD SORA2_INLINE lanes<float, Warp> load(Warp const& w, std::byte const* p, std::uint32_t n) const
   {
     // Elements without a sign are small: as signed integers they convert faster.
     return multiply_add_exact(to_lanes_float(to_int(load_packed<Bits, T>(w, p, n))), scale, zero);
+  }
+};
+
+/// The same for runs of elements with one scale and one zero.
+template <int Bits, class T, class Warp>
+struct packed_run {
+  packed_steps<Bits, T, Warp> steps;
+
+  SORA2_TWO_SIDED
+  SORA2_HD SORA2_INLINE packed_run(float scale, float zero) : steps(lanes<float, Warp>(scale), lanes<float, Warp>(zero)) {}
+  /// 32 * Lines numbers to `to`, of any type that a warp stores to.
+  SORA2_TWO_SIDED
+  template <std::uint32_t Lines, class To>
+  SORA2_HD SORA2_INLINE void expand(Warp const& w, std::byte const* p, To* to) const
+  {
+    SORA2_UNROLL
+    for (std::uint32_t i = 0; i < Lines; ++i)
+      w.store(to + 32 * i, steps.load(w, p + packed_bytes<Bits>(32 * i), 32));
+  }
+  SORA2_TWO_SIDED
+  template <class To>
+  SORA2_HD SORA2_INLINE void expand(Warp const& w, std::byte const* p, To* to, std::uint32_t count) const
+  {
+    for (std::uint32_t i = 0; i < count; i += 32)
+      w.store_n(to + i, count - i, steps.load(w, p + packed_bytes<Bits>(i), count - i));
   }
 };
 
@@ -206,13 +228,15 @@ SORA2_TARGET_AVX2 inline __m256i bytes_of_packed(std::byte const* p)
   }
   return x;
 }
-/// Joins neighbours among 32 bytes whose upper bits are clear; 4 * Bits bytes at p.
+/// Joins neighbours among 32 bytes whose upper bits are clear; 4 * Bits bytes at p. `halves` tells that groups of four
+/// bytes alternate between the halves of x.
 template <int Bits>
-SORA2_TARGET_AVX2 inline void pack_bytes(std::byte* p, __m256i const& x)
+SORA2_TARGET_AVX2 inline void pack_bytes(std::byte* p, __m256i const& x, bool halves)
 {
-  // Words of two elements each, then of one byte each; lanes of 16 bytes are put together last.
+  // Words of two elements each, then of one byte each.
   __m256i const pairs = _mm256_maddubs_epi16(x, _mm256_set1_epi16((1 << (8 + Bits)) | 1));
   __m128i y = _mm_packus_epi16(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
+  if (halves) y = _mm_shuffle_epi8(y, _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
   if constexpr (Bits == 4) {
     _mm_storeu_si128(reinterpret_cast<__m128i_u*>(p), y);
   } else {
@@ -239,45 +263,46 @@ SORA2_TARGET_AVX2 inline void unpack_all(std::byte const* p, lanes<T, avx2_warp>
 template <int Bits, class T>
 SORA2_TARGET_AVX2 inline void pack_all(std::byte* p, lanes<T, avx2_warp> const& x)
 {
-  // Only the low bits of each lane take part, as everywhere; then no step below saturates.
-  __m256i const low = _mm256_set1_epi32((1 << Bits) - 1);
-  __m256i const ab = _mm256_packus_epi32(_mm256_and_si256(register_of<T>(x.a), low),
-                                         _mm256_and_si256(register_of<T>(x.b), low));
-  __m256i const cd = _mm256_packus_epi32(_mm256_and_si256(register_of<T>(x.c), low),
-                                         _mm256_and_si256(register_of<T>(x.d), low));
-  __m256i const bytes = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(ab, cd),
-                                                    _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+  constexpr bool is_signed = std::is_same_v<T, std::int32_t>;
+  __m256i const ab = _mm256_packs_epi32(register_of<T>(x.a), register_of<T>(x.b));
+  __m256i const cd = _mm256_packs_epi32(register_of<T>(x.c), register_of<T>(x.d));
+  __m256i bytes = is_signed ? _mm256_packs_epi16(ab, cd) : _mm256_packus_epi16(ab, cd);
+  if constexpr (is_signed && Bits != 8) bytes = _mm256_and_si256(bytes, _mm256_set1_epi8((1 << Bits) - 1));
   if constexpr (Bits == 8)
-    _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(p), bytes);
+    _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(p),
+                        _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
   else
-    pack_bytes<Bits>(p, bytes);
+    pack_bytes<Bits>(p, bytes, true);
 }
 
-/// For the bytes of four registers: where element 8 * part + i lies among 16 bytes in both halves of a register; and the
-/// bits of that byte which are its own.
-template <int Bits>
+/// For the bytes of four registers: where element 8 * part + i lies among 16 bytes in both halves of a register; the bits
+/// of that byte which are its own; what undoes its place. Bytes with a sign go to the top of their lane.
+template <int Bits, bool Signed>
 struct spread_table {
+  static constexpr int byte = Bits == 8 && Signed ? 3 : 0;
   alignas(32) std::int8_t from[4][32];
   alignas(32) std::uint32_t own[8];
   alignas(32) float share[8];
 };
-template <int Bits>
-constexpr spread_table<Bits> make_spread_table()
+template <int Bits, bool Signed>
+constexpr spread_table<Bits, Signed> make_spread_table()
 {
-  spread_table<Bits> t{};
+  using table = spread_table<Bits, Signed>;
+  table t{};
   for (int part = 0; part < 4; ++part)
     for (int i = 0; i < 8; ++i)
       for (int byte = 0; byte < 4; ++byte)
-        t.from[part][4 * i + byte] = static_cast<std::int8_t>(byte == 0 ? (8 * part + i) * Bits / 8 % 16 : -1);
+        t.from[part][4 * i + byte] =
+            static_cast<std::int8_t>(byte == table::byte ? (8 * part + i) * Bits / 8 % 16 : -1);
   for (int i = 0; i < 8; ++i) {
     int const shift = i * Bits % 8;
     t.own[i] = static_cast<std::uint32_t>((1 << Bits) - 1) << shift;
-    t.share[i] = 1.0f / static_cast<float>(1 << shift);
+    t.share[i] = 1.0f / static_cast<float>(1 << (shift + 8 * table::byte));
   }
   return t;
 }
-template <int Bits>
-inline constexpr spread_table<Bits> spread_rows = make_spread_table<Bits>();
+template <int Bits, bool Signed>
+inline constexpr spread_table<Bits, Signed> spread_rows = make_spread_table<Bits, Signed>();
 
 template <int Bits, class T>
 SORA2_TARGET_AVX512 inline void unpack_all(std::byte const* p, lanes<T, avx512_warp>& x)
@@ -300,7 +325,7 @@ SORA2_TARGET_AVX512 inline void pack_all(std::byte* p, lanes<T, avx512_warp> con
   if constexpr (Bits == 8)
     _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(p), bytes);
   else
-    pack_bytes<Bits>(p, _mm256_and_si256(bytes, _mm256_set1_epi8((1 << Bits) - 1)));
+    pack_bytes<Bits>(p, _mm256_and_si256(bytes, _mm256_set1_epi8((1 << Bits) - 1)), false);
 }
 
 #endif
@@ -320,7 +345,7 @@ template <int Bits, lane_type T, warp_context Warp>
     detail::unpack_all<Bits, T>(p, x);
     return x;
   }
-  std::byte room[4 * Bits] = {};
+  std::byte room[std::size_t{4} * Bits] = {};
   std::memcpy(room, p, packed_bytes<Bits>(n));
   detail::unpack_all<Bits, T>(room, x);
   return select(w.lane() < n, x, T{0});
@@ -330,7 +355,7 @@ template <int Bits, lane_type T, warp_context Warp>
 SORA2_INLINE void store_packed(Warp const& w, std::byte* p, std::uint32_t n, lanes<T, Warp> const& x)
 {
   if (n >= 32) return detail::pack_all<Bits, T>(p, x);
-  std::byte room[4 * Bits];
+  std::byte room[std::size_t{4} * Bits];
   detail::pack_all<Bits, T>(room, select(w.lane() < n, x, T{0}));
   std::memcpy(p, room, packed_bytes<Bits>(n));
 }
@@ -338,33 +363,30 @@ SORA2_INLINE void store_packed(Warp const& w, std::byte* p, std::uint32_t n, lan
 #if defined(__x86_64__)
 
 /// A byte shuffle puts the byte that holds an element into its lane. What it still shares with others is masked out and
-/// its place in the byte undone by a power of two in the scale; signed elements are read as unsigned ones with an offset.
+/// its place undone by a power of two in the scale; signed elements below 8 bits are read as unsigned ones with an offset.
 /// All of that is exact.
 template <int Bits, class T>
 struct packed_steps<Bits, T, avx2_warp> {
   lanes<float, avx2_warp> scale, zero;
+  static constexpr bool is_signed = std::is_same_v<T, std::int32_t>, is_offset = is_signed && Bits != 8;
 
   SORA2_INLINE packed_steps(lanes<float, avx2_warp> const& scale_of_lane, lanes<float, avx2_warp> const& zero_of_lane)
   {
     detail::v8<float> share;
-    std::memcpy(&share, detail::spread_rows<Bits>.share, sizeof share);
-    scale = scale_of_lane * lanes<float, avx2_warp>(share, share, share, share);
-    if constexpr (std::is_same_v<T, std::int32_t>)
+    std::memcpy(&share, detail::spread_rows<Bits, is_signed>.share, sizeof share);
+    times(scale_of_lane.a, share, scale.a);
+    times(scale_of_lane.b, share, scale.b);
+    times(scale_of_lane.c, share, scale.c);
+    times(scale_of_lane.d, share, scale.d);
+    if constexpr (is_offset)
       zero = multiply_add_exact(scale_of_lane, -static_cast<float>(1 << (Bits - 1)), zero_of_lane);
     else
       zero = zero_of_lane;
   }
-  SORA2_TARGET_AVX2 inline packed_steps(float scale_of_all, float zero_of_all)
-  {
-    if constexpr (std::is_same_v<T, std::int32_t>) zero_of_all -= scale_of_all * static_cast<float>(1 << (Bits - 1));
-    zero = zero_of_all;
-    detail::to_part(_mm256_mul_ps(_mm256_set1_ps(scale_of_all), _mm256_load_ps(detail::spread_rows<Bits>.share)), scale.a);
-    scale.b = scale.c = scale.d = scale.a;
-  }
   [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<float, avx2_warp> load(avx2_warp const&, std::byte const* p,
                                                                       std::uint32_t n) const
   {
-    std::byte room[4 * Bits];
+    std::byte room[std::size_t{4} * Bits];
     if (n < 32) {
       std::memset(room, 0, sizeof room);
       std::memcpy(room, p, packed_bytes<Bits>(n));
@@ -377,8 +399,8 @@ struct packed_steps<Bits, T, avx2_warp> {
       low = high = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<__m128i_u const*>(p)));
       if constexpr (Bits == 8) high = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<__m128i_u const*>(p + 16)));
     }
-    if constexpr (std::is_same_v<T, std::int32_t>) {
-      constexpr int top = Bits == 8 ? 0x80 : Bits == 4 ? 0x88 : 0xAA;
+    if constexpr (is_offset) {
+      constexpr int top = Bits == 4 ? 0x88 : 0xAA;
       low = _mm256_xor_si256(low, _mm256_set1_epi8(static_cast<char>(top)));
       high = _mm256_xor_si256(high, _mm256_set1_epi8(static_cast<char>(top)));
     }
@@ -391,15 +413,108 @@ struct packed_steps<Bits, T, avx2_warp> {
   }
 
  private:
+  SORA2_TARGET_AVX2 static inline void times(detail::v8<float> const& x, detail::v8<float> const& y, detail::v8<float>& out)
+  {
+    detail::to_part(_mm256_mul_ps(detail::register_of<float>(x), detail::register_of<float>(y)), out);
+  }
   template <int Part>
   SORA2_TARGET_AVX2 static inline void part(__m256i const& bytes, detail::v8<float> const& by, detail::v8<float> const& plus,
                                             detail::v8<float>& out)
   {
-    auto const& t = detail::spread_rows<Bits>;
+    auto const& t = detail::spread_rows<Bits, is_signed>;
     __m256i x = _mm256_shuffle_epi8(bytes, _mm256_load_si256(reinterpret_cast<__m256i const*>(t.from[Part])));
     if constexpr (Bits != 8) x = _mm256_and_si256(x, _mm256_load_si256(reinterpret_cast<__m256i const*>(t.own)));
     detail::to_part(_mm256_fmadd_ps(_mm256_cvtepi32_ps(x), detail::register_of<float>(by), detail::register_of<float>(plus)),
                     out);
+  }
+};
+
+namespace detail {
+
+/// For a run of small elements all numbers there are fit into a table of bytes, which a shuffle looks up 32 at a time.
+template <int Bits, bool Signed>
+struct run_table {
+  alignas(32) float element[16];    ///< by code
+  alignas(32) std::int8_t from[32];  ///< puts the bytes of codes where their elements begin
+};
+template <int Bits, bool Signed>
+constexpr run_table<Bits, Signed> make_run_table()
+{
+  run_table<Bits, Signed> t{};
+  constexpr int each = 8 / Bits, count = 1 << Bits;
+  for (int i = 0; i < 16; ++i) {
+    int const code = i % count;
+    t.element[i] = static_cast<float>(Signed && code >= count / 2 ? code - count : code);
+  }
+  // Within a half of 16 bytes the elements are 0-7, 16-23 (upper half: 8-15, 24-31): joining the bytes of numbers then
+  // leaves whole registers in order.
+  for (int i = 0; i < 32; ++i) {
+    int const element = i % 8 + i % 16 / 8 * 16 + i / 16 * 8;
+    t.from[i] = static_cast<std::int8_t>(i % each == 0 ? element / each : -1);
+  }
+  return t;
+}
+template <int Bits, bool Signed>
+inline constexpr run_table<Bits, Signed> run_rows = make_run_table<Bits, Signed>();
+
+}  // namespace detail
+
+template <int Bits, class T>
+  requires(Bits < 8)
+struct packed_run<Bits, T, avx2_warp> {
+  float scale, zero;
+
+  SORA2_INLINE packed_run(float scale_of_all, float zero_of_all) : scale(scale_of_all), zero(zero_of_all) {}
+
+  template <std::uint32_t Lines, class To>
+  SORA2_TARGET_AVX2 inline void expand(avx2_warp const& w, std::byte const* p, To* to) const
+  {
+    if constexpr (detail::is_half_storage<To>) {
+      auto const& row = detail::run_rows<Bits, std::is_same_v<T, std::int32_t>>;
+      alignas(16) To room[16];
+      for (int i = 0; i < 16; i += 8) {
+        detail::v8<float> x;
+        detail::to_part(_mm256_fmadd_ps(_mm256_load_ps(row.element + i), _mm256_set1_ps(scale), _mm256_set1_ps(zero)), x);
+        detail::vector_steps<avx2_warp>::store<To, float>(room + i, x);
+      }
+      __m128i const a = _mm_load_si128(reinterpret_cast<__m128i const*>(room));
+      __m128i const b = _mm_load_si128(reinterpret_cast<__m128i const*>(room + 8));
+      __m128i const byte = _mm_set1_epi16(0xFF);
+      __m256i const low = twice(_mm_packus_epi16(_mm_and_si128(a, byte), _mm_and_si128(b, byte)));
+      __m256i const high = twice(_mm_packus_epi16(_mm_srli_epi16(a, 8), _mm_srli_epi16(b, 8)));
+      SORA2_UNROLL_ON_HOST
+      for (std::uint32_t i = 0; i < Lines; ++i) {
+        __m256i const at = indices(p + packed_bytes<Bits>(32 * i));
+        __m256i const x = _mm256_shuffle_epi8(low, at), y = _mm256_shuffle_epi8(high, at);
+        _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(to + 32 * i), _mm256_unpacklo_epi8(x, y));
+        _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(to + 32 * i + 16), _mm256_unpackhi_epi8(x, y));
+      }
+    } else
+      expand(w, p, to, 32 * Lines);
+  }
+  template <class To>
+  SORA2_TARGET_AVX2 inline void expand(avx2_warp const& w, std::byte const* p, To* to, std::uint32_t count) const
+  {
+    packed_steps<Bits, T, avx2_warp> const steps{lanes<float, avx2_warp>(scale), lanes<float, avx2_warp>(zero)};
+    for (std::uint32_t i = 0; i < count; i += 32)
+      w.store_n(to + i, count - i, steps.load(w, p + packed_bytes<Bits>(i), count - i));
+  }
+
+ private:
+  SORA2_TARGET_AVX2 static inline __m256i twice(__m128i const& x) { return _mm256_broadcastsi128_si256(x); }
+  /// One byte for each of 32 elements.
+  SORA2_TARGET_AVX2 static inline __m256i indices(std::byte const* p)
+  {
+    auto const& row = detail::run_rows<Bits, std::is_same_v<T, std::int32_t>>;
+    __m256i const from = _mm256_load_si256(reinterpret_cast<__m256i const*>(row.from));
+    if constexpr (Bits == 4) {
+      __m256i const x = _mm256_shuffle_epi8(twice(_mm_loadu_si128(reinterpret_cast<__m128i_u const*>(p))), from);
+      return _mm256_and_si256(_mm256_or_si256(x, _mm256_slli_epi32(x, 4)), _mm256_set1_epi8(0x0F));
+    } else {
+      __m256i x = _mm256_shuffle_epi8(_mm256_set1_epi64x(load_le<std::int64_t>(p)), from);
+      x = _mm256_or_si256(x, _mm256_slli_epi32(x, 12));
+      return _mm256_and_si256(_mm256_or_si256(x, _mm256_slli_epi32(x, 6)), _mm256_set1_epi8(0x03));
+    }
   }
 };
 

@@ -74,11 +74,27 @@ class value_range {
   [[nodiscard]] SORA2_HD SORA2_INLINE lanes<float, Warp> low() const { return number(lowest_); }
   SORA2_TWO_SIDED
   [[nodiscard]] SORA2_HD SORA2_INLINE lanes<float, Warp> high() const { return number(highest_); }
-  /// Over all lanes.
+  /// Least and greatest of 32 * Lines or of `count` values in a row. `numbers` makes numbers of many such results at once.
   SORA2_TWO_SIDED
-  [[nodiscard]] SORA2_HD SORA2_INLINE float low_of(Warp const& w) const { return bit_cast<float>(w.least_of(lowest_)); }
+  template <std::uint32_t Lines>
+  SORA2_HD SORA2_INLINE void measure(Warp const& w, T const* p, float& low, float& high)
+  {
+    start();
+    SORA2_UNROLL
+    for (std::uint32_t i = 0; i < Lines; ++i) take(w.template load<float>(p + 32 * i));
+    low = bit_cast<float>(w.least_of(lowest_));
+    high = bit_cast<float>(w.greatest_of(highest_));
+  }
   SORA2_TWO_SIDED
-  [[nodiscard]] SORA2_HD SORA2_INLINE float high_of(Warp const& w) const { return bit_cast<float>(w.greatest_of(highest_)); }
+  SORA2_HD SORA2_INLINE void measure(Warp const& w, T const* p, std::uint32_t count, float& low, float& high)
+  {
+    start();
+    for (std::uint32_t i = 0; i < count; i += 32) take(w, p + i, count - i);
+    low = bit_cast<float>(w.least_of(lowest_));
+    high = bit_cast<float>(w.greatest_of(highest_));
+  }
+  SORA2_TWO_SIDED
+  [[nodiscard]] SORA2_HD SORA2_INLINE static lanes<float, Warp> numbers(lanes<float, Warp> const& results) { return results; }
   /// True where a NaN or an infinity was taken that the results do not show.
   SORA2_TWO_SIDED
   [[nodiscard]] SORA2_HD SORA2_INLINE bool damaged(Warp const& w) const
@@ -90,10 +106,10 @@ class value_range {
   }
 
  private:
-  using measure = lanes<std::conditional_t<Magnitudes, std::int32_t, float>, Warp>;
+  using kept = lanes<std::conditional_t<Magnitudes, std::int32_t, float>, Warp>;
 
   SORA2_TWO_SIDED
-  SORA2_HD SORA2_INLINE static lanes<float, Warp> number(measure const& x)
+  SORA2_HD SORA2_INLINE static lanes<float, Warp> number(kept const& x)
   {
     if constexpr (Magnitudes)
       return float_of(to_uint(x));
@@ -101,7 +117,7 @@ class value_range {
       return x;
   }
 
-  measure lowest_, highest_;
+  kept lowest_, highest_;
   lanes<float, Warp> poison_ = 0.0f;
 };
 
@@ -145,36 +161,58 @@ struct half_range {
   /// Eight lanes from 8 * part on.
   SORA2_TARGET_AVX2 static inline __m128i eight(v8<std::int32_t> const (&x)[2], int part)
   {
-    __m256i const y = plain(register_of<std::int32_t>(x[part / 2]));
+    __m256i const y = Magnitudes ? register_of<std::int32_t>(x[part / 2]) : ordered_halves(register_of<std::int32_t>(x[part / 2]));
     return part % 2 == 0 ? _mm256_castsi256_si128(y) : _mm256_extracti128_si256(y, 1);
   }
-  SORA2_TARGET_AVX2 inline float low_of() const
+  /// The float16 in the low half of each 32 bits, as numbers.
+  SORA2_TARGET_AVX2 static inline __m128i eight(__m256i const& x)
   {
-    __m256i const both = _mm256_min_epi16(register_of<std::int32_t>(lowest[0]), register_of<std::int32_t>(lowest[1]));
-    __m128i const x = _mm_min_epi16(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
-    return least_of(x, _mm_set1_epi16(-0x8000));
+    __m256i const low = _mm256_and_si256(x, _mm256_set1_epi32(0xFFFF));
+    __m128i const y = _mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
+    return Magnitudes ? y : ordered_halves(y);
   }
-  SORA2_TARGET_AVX2 inline float high_of() const
+  template <std::uint32_t Lines>
+  SORA2_TARGET_AVX2 static inline void measure(float16 const* p, float& low, float& high)
   {
-    __m256i const both = _mm256_max_epi16(register_of<std::int32_t>(highest[0]), register_of<std::int32_t>(highest[1]));
-    __m128i const x = _mm_max_epi16(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
-    return least_of(x, _mm_set1_epi16(0x7FFF));
+    __m256i lows = load(p), highs = lows;
+    SORA2_UNROLL_ON_HOST
+    for (std::uint32_t i = 16; i < 32 * Lines; i += 16) {
+      __m256i const x = load(p + i);
+      lows = _mm256_min_epi16(lows, x);
+      highs = _mm256_max_epi16(highs, x);
+    }
+    results(lows, highs, low, high);
+  }
+  SORA2_TARGET_AVX2 inline void measure(float16 const* p, std::uint32_t count, float& low, float& high)
+  {
+    start();
+    for (std::uint32_t i = 0; i < count; i += 32) take(p + i, count - i);
+    results(_mm256_min_epi16(register_of<std::int32_t>(lowest[0]), register_of<std::int32_t>(lowest[1])),
+            _mm256_max_epi16(register_of<std::int32_t>(highest[0]), register_of<std::int32_t>(highest[1])), low, high);
   }
 
  private:
-  SORA2_TARGET_AVX2 static inline void take_part(float16 const* p, v8<std::int32_t>& low, v8<std::int32_t>& high)
+  SORA2_TARGET_AVX2 static inline __m256i load(float16 const* p)
   {
     __m256i const raw = _mm256_loadu_si256(reinterpret_cast<__m256i_u const*>(p));
-    __m256i const x = Magnitudes ? _mm256_and_si256(raw, _mm256_set1_epi16(0x7FFF)) : ordered_halves(raw);
+    return Magnitudes ? _mm256_and_si256(raw, _mm256_set1_epi16(0x7FFF)) : ordered_halves(raw);
+  }
+  SORA2_TARGET_AVX2 static inline void take_part(float16 const* p, v8<std::int32_t>& low, v8<std::int32_t>& high)
+  {
+    __m256i const x = load(p);
     to_part<std::int32_t>(_mm256_min_epi16(register_of<std::int32_t>(low), x), low);
     to_part<std::int32_t>(_mm256_max_epi16(register_of<std::int32_t>(high), x), high);
   }
-  SORA2_TARGET_AVX2 static inline __m256i plain(__m256i const& x) { return Magnitudes ? x : ordered_halves(x); }
+  /// The bits of ordered integers.
+  SORA2_TARGET_AVX2 static inline void results(__m256i const& lows, __m256i const& highs, float& low, float& high)
+  {
+    low = least_of(_mm_min_epi16(_mm256_castsi256_si128(lows), _mm256_extracti128_si256(lows, 1)), _mm_set1_epi16(-0x8000));
+    high = least_of(_mm_max_epi16(_mm256_castsi256_si128(highs), _mm256_extracti128_si256(highs, 1)), _mm_set1_epi16(0x7FFF));
+  }
   /// There is one instruction for the least of eight unsigned words; `turn` makes the order wanted into that one.
   SORA2_TARGET_AVX2 static inline float least_of(__m128i const& x, __m128i const& turn)
   {
-    __m128i const y = _mm_xor_si128(_mm_minpos_epu16(_mm_xor_si128(x, turn)), turn);
-    return _mm_cvtss_f32(_mm_cvtph_ps(Magnitudes ? y : ordered_halves(y)));
+    return _mm_cvtss_f32(_mm_castsi128_ps(_mm_xor_si128(_mm_minpos_epu16(_mm_xor_si128(x, turn)), turn)));
   }
 };
 
@@ -182,13 +220,32 @@ struct half_range {
 
 template <bool Magnitudes>
 class value_range<float16, Magnitudes, avx2_warp> {
+  using range = detail::half_range<Magnitudes>;
+
  public:
   SORA2_TARGET_AVX2 inline void start() { range_.start(); }
   SORA2_TARGET_AVX2 inline void take(avx2_warp const&, float16 const* p, std::uint32_t n) { range_.take(p, n); }
   [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<float, avx2_warp> low() const { return numbers(range_.lowest); }
   [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<float, avx2_warp> high() const { return numbers(range_.highest); }
-  [[nodiscard]] SORA2_TARGET_AVX2 inline float low_of(avx2_warp const&) const { return range_.low_of(); }
-  [[nodiscard]] SORA2_TARGET_AVX2 inline float high_of(avx2_warp const&) const { return range_.high_of(); }
+  template <std::uint32_t Lines>
+  SORA2_TARGET_AVX2 inline void measure(avx2_warp const&, float16 const* p, float& low, float& high)
+  {
+    range::template measure<Lines>(p, low, high);
+  }
+  SORA2_TARGET_AVX2 inline void measure(avx2_warp const&, float16 const* p, std::uint32_t count, float& low, float& high)
+  {
+    range_.measure(p, count, low, high);
+  }
+  [[nodiscard]] SORA2_TARGET_AVX2 static inline lanes<float, avx2_warp> numbers(lanes<float, avx2_warp> const& results)
+  {
+    lanes<std::uint32_t, avx2_warp> const x = bits_of(results);
+    lanes<float, avx2_warp> y;
+    detail::to_part(_mm256_cvtph_ps(range::eight(detail::register_of<std::uint32_t>(x.a))), y.a);
+    detail::to_part(_mm256_cvtph_ps(range::eight(detail::register_of<std::uint32_t>(x.b))), y.b);
+    detail::to_part(_mm256_cvtph_ps(range::eight(detail::register_of<std::uint32_t>(x.c))), y.c);
+    detail::to_part(_mm256_cvtph_ps(range::eight(detail::register_of<std::uint32_t>(x.d))), y.d);
+    return y;
+  }
   [[nodiscard]] bool damaged(avx2_warp const&) const { return false; }
 
  private:
@@ -202,19 +259,37 @@ class value_range<float16, Magnitudes, avx2_warp> {
     return y;
   }
 
-  using range = detail::half_range<Magnitudes>;
   range range_;
 };
 
 template <bool Magnitudes>
 class value_range<float16, Magnitudes, avx512_warp> {
+  using range = detail::half_range<Magnitudes>;
+
  public:
   SORA2_TARGET_AVX512 inline void start() { range_.start(); }
   SORA2_TARGET_AVX512 inline void take(avx512_warp const&, float16 const* p, std::uint32_t n) { range_.take(p, n); }
   [[nodiscard]] SORA2_TARGET_AVX512 inline lanes<float, avx512_warp> low() const { return numbers(range_.lowest); }
   [[nodiscard]] SORA2_TARGET_AVX512 inline lanes<float, avx512_warp> high() const { return numbers(range_.highest); }
-  [[nodiscard]] SORA2_TARGET_AVX512 inline float low_of(avx512_warp const&) const { return range_.low_of(); }
-  [[nodiscard]] SORA2_TARGET_AVX512 inline float high_of(avx512_warp const&) const { return range_.high_of(); }
+  template <std::uint32_t Lines>
+  SORA2_TARGET_AVX512 inline void measure(avx512_warp const&, float16 const* p, float& low, float& high)
+  {
+    range::template measure<Lines>(p, low, high);
+  }
+  SORA2_TARGET_AVX512 inline void measure(avx512_warp const&, float16 const* p, std::uint32_t count, float& low, float& high)
+  {
+    range_.measure(p, count, low, high);
+  }
+  [[nodiscard]] SORA2_TARGET_AVX512 static inline lanes<float, avx512_warp> numbers(lanes<float, avx512_warp> const& results)
+  {
+    float16 room[32];
+    float x[32];
+    avx512_warp{}.store(x, results);
+    for (int i = 0; i < 4; ++i)
+      _mm_storeu_si128(reinterpret_cast<__m128i_u*>(room + 8 * i),
+                       range::eight(_mm256_castps_si256(_mm256_loadu_ps(x + 8 * i))));
+    return avx512_warp{}.load<float>(room);
+  }
   [[nodiscard]] bool damaged(avx512_warp const&) const { return false; }
 
  private:
@@ -225,7 +300,6 @@ class value_range<float16, Magnitudes, avx512_warp> {
     return avx512_warp{}.load<float>(room);
   }
 
-  using range = detail::half_range<Magnitudes>;
   range range_;
 };
 

@@ -253,6 +253,7 @@ lz4_decode_scalar(view<std::byte const> in, view<std::byte> out, view<std::byte 
       if (Primed) break;
     }
   } while (Primed);
+  return status::corrupt_input;  // not reached: the loop above only ends by a return
 }
 
 /// Length of the common start of a and b, at most `limit`.

@@ -39,7 +39,8 @@ template <std::uint32_t Bits, std::uint32_t Parts, class Warp>
 SORA2_HD SORA2_INLINE void lane_butterflies(Warp const& w, lanes<float, Warp> (&x)[Parts])
 {
   auto const flip = (w.lane() & Bits) << (32 - bit_width(Bits));  // the sign bit of upper lanes
-  for (std::uint32_t i = 0; i < Parts; ++i) x[i] = w.shuffle_xor(x[i], static_cast<int>(Bits)) + float_of(bits_of(x[i]) ^ flip);
+  for (std::uint32_t i = 0; i < Parts; ++i)
+    x[i] = w.shuffle_xor(x[i], static_cast<int>(Bits)) + float_of(bits_of(x[i]) ^ flip);
 }
 
 }  // namespace detail
@@ -48,7 +49,8 @@ SORA2_HD SORA2_INLINE void lane_butterflies(Warp const& w, lanes<float, Warp> (&
 /// Unscaled. `width` is a power of two up to 32 for Parts = 1, else 32 * Parts.
 SORA2_TWO_SIDED
 template <std::uint32_t Parts, warp_context Warp>
-SORA2_HD SORA2_INLINE void hadamard(Warp const& w, lanes<float, Warp> (&x)[Parts], std::uint32_t width)
+SORA2_HD SORA2_INLINE void hadamard(Warp const& w, lanes<float, Warp> (&x)[Parts],
+                                    std::uint32_t width)
 {
   if (width > 1) detail::lane_butterflies<1>(w, x);
   if (width > 2) detail::lane_butterflies<2>(w, x);
@@ -71,13 +73,15 @@ namespace detail {
 template <class T>
 [[nodiscard]] SORA2_HD constexpr float greatest_finite()
 {
-  return std::is_same_v<T, float16> ? 65504.0f : std::is_same_v<T, bfloat16> ? 0x1.FEp127f : 0x1.FFFFFEp127f;
+  return std::is_same_v<T, float16>    ? 65504.0f
+         : std::is_same_v<T, bfloat16> ? 0x1.FEp127f
+                                       : 0x1.FFFFFEp127f;
 }
 
 SORA2_TWO_SIDED
 template <std::uint32_t Parts, class Warp, class From, class To>
-SORA2_HD SORA2_INLINE void rotate_parts(Warp const& w, From const* from, To* to, std::uint32_t count,
-                                        std::uint32_t width, float scale)
+SORA2_HD SORA2_INLINE void rotate_parts(Warp const& w, From const* from, To* to,
+                                        std::uint32_t count, std::uint32_t width, float scale)
 {
   for (std::uint32_t at = 0; at < count; at += 32 * Parts) {
     lanes<float, Warp> x[Parts];

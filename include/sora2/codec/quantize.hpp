@@ -31,11 +31,12 @@ enum class axis : std::uint8_t { token, channel };
 enum class scale_kind : std::uint8_t { float16, bfloat16, float32 };
 
 struct quantize_config {
-  int bits = 8;                             ///< 8, 4 or 2
-  axis along = axis::token;                 ///< direction a group runs in
-  bool symmetric = true;                    ///< signed codes and a scale; else unsigned codes, a scale and a zero
-  bool rotate = false;                      ///< Hadamard rotation of each row before coding
-  std::uint32_t group = 64;                 ///< values that share a scale; a power of two, 8 to 1024; the last may be shorter
+  int bits = 8;              ///< 8, 4 or 2
+  axis along = axis::token;  ///< direction a group runs in
+  bool symmetric = true;     ///< signed codes and a scale; else unsigned codes, a scale and a zero
+  bool rotate = false;       ///< Hadamard rotation of each row before coding
+  std::uint32_t group =
+      64;  ///< values that share a scale; a power of two, 8 to 1024; the last may be shorter
   scale_kind scale = scale_kind::float16;
 };
 
@@ -43,15 +44,20 @@ namespace detail {
 
 template <scale_kind Kind>
 using scale_storage =
-    std::conditional_t<Kind == scale_kind::float16, float16, std::conditional_t<Kind == scale_kind::bfloat16, bfloat16, float>>;
+    std::conditional_t<Kind == scale_kind::float16, float16,
+                       std::conditional_t<Kind == scale_kind::bfloat16, bfloat16, float>>;
 
 /// Arithmetic on the numbers a scale kind can hold, in lanes. All of it is exact or on integers: equal on every warp.
 template <scale_kind Kind, class Warp>
 struct scale_grid {
   using reals = lanes<float, Warp>;
 
-  static constexpr std::uint32_t dropped = Kind == scale_kind::float16 ? 13 : Kind == scale_kind::bfloat16 ? 16 : 8;
-  static constexpr float top = Kind == scale_kind::float16 ? 65504.0f : Kind == scale_kind::bfloat16 ? 0x1.FEp127f : 0x1.FFFEp127f;
+  static constexpr std::uint32_t dropped = Kind == scale_kind::float16    ? 13
+                                           : Kind == scale_kind::bfloat16 ? 16
+                                                                          : 8;
+  static constexpr float top = Kind == scale_kind::float16    ? 65504.0f
+                               : Kind == scale_kind::bfloat16 ? 0x1.FEp127f
+                                                              : 0x1.FFFEp127f;
   /// Below, steps are constant (float16) or nothing is kept (others: reciprocals and parts of a scale stay normal).
   static constexpr float normal = Kind == scale_kind::float16 ? 0x1p-14f : 0x1p-100f;
   static constexpr float tiny_step = 0x1p-24f;
@@ -61,10 +67,11 @@ struct scale_grid {
   SORA2_HD SORA2_INLINE static reals nearest(reals const& x)
   {
     auto const u = bits_of(x);
-    reals const rounded =
-        float_of((u + ((1u << (dropped - 1)) - 1) + ((u >> dropped) & 1u)) & ~((1u << dropped) - 1));
+    reals const rounded = float_of((u + ((1u << (dropped - 1)) - 1) + ((u >> dropped) & 1u)) &
+                                   ~((1u << dropped) - 1));
     if constexpr (Kind == scale_kind::float16)
-      return select(x < normal, in_steps(round_to_int(least(x, normal) * (1.0f / tiny_step))), rounded);
+      return select(x < normal, in_steps(round_to_int(least(x, normal) * (1.0f / tiny_step))),
+                    rounded);
     else
       return rounded;
   }
@@ -109,7 +116,10 @@ struct scale_grid {
 
  private:
   SORA2_TWO_SIDED
-  SORA2_HD SORA2_INLINE static reals in_steps(lanes<std::int32_t, Warp> const& n) { return to_lanes_float(n) * tiny_step; }
+  SORA2_HD SORA2_INLINE static reals in_steps(lanes<std::int32_t, Warp> const& n)
+  {
+    return to_lanes_float(n) * tiny_step;
+  }
 };
 
 /// Scale, zero and reciprocal of one group per lane.
@@ -123,13 +133,16 @@ struct group_fit {
 /// were rotated). Every value of the group ends within scale / 2 of its code's value.
 SORA2_TWO_SIDED
 template <quantize_config Config, class T, class Warp>
-SORA2_HD SORA2_INLINE group_fit<Warp> fit_groups(lanes<float, Warp> const& lowest, lanes<float, Warp> const& highest)
+SORA2_HD SORA2_INLINE group_fit<Warp> fit_groups(lanes<float, Warp> const& lowest,
+                                                 lanes<float, Warp> const& highest)
 {
   using grid = scale_grid<Config.scale, Warp>;
   using reals = lanes<float, Warp>;
-  constexpr bool half_grid = Config.scale == scale_kind::float16, on_grid = std::is_same_v<T, scale_storage<Config.scale>>;
+  constexpr bool half_grid = Config.scale == scale_kind::float16,
+                 on_grid = std::is_same_v<T, scale_storage<Config.scale>>;
   constexpr float limit = greatest_finite<T>();
-  constexpr float steps = static_cast<float>(Config.symmetric ? (1 << (Config.bits - 1)) - 1 : (1 << Config.bits) - 1);
+  constexpr float steps =
+      static_cast<float>(Config.symmetric ? (1 << (Config.bits - 1)) - 1 : (1 << Config.bits) - 1);
 
   reals const low = lowest + 0.0f, high = highest + 0.0f;  // -0 would show in the bytes
   reals const zero = Config.symmetric ? reals(0.0f) : on_grid ? low : grid::floor(low);
@@ -146,7 +159,8 @@ SORA2_HD SORA2_INLINE group_fit<Warp> fit_groups(lanes<float, Warp> const& lowes
   if constexpr (Config.symmetric) {
     // All magnitudes equal: the magnitude as scale, where the grid holds it, gives them back exactly.
     auto held = low == high;
-    if constexpr (!on_grid || std::is_same_v<T, float>) held = held & (grid::nearest(high) == high) & (high <= grid::top);
+    if constexpr (!on_grid || std::is_same_v<T, float>)
+      held = held & (grid::nearest(high) == high) & (high <= grid::top);
     if constexpr (!half_grid) held = held & (high >= grid::normal);
     scale = select(held, high, scale);
     fits = fits | held;
@@ -164,7 +178,8 @@ struct quantize_layout {
 template <quantize_config Config = quantize_config{}>
 struct quantize {
   static_assert(Config.bits == 8 || Config.bits == 4 || Config.bits == 2);
-  static_assert(Config.group >= 8 && Config.group <= 1024 && (Config.group & (Config.group - 1)) == 0);
+  static_assert(Config.group >= 8 && Config.group <= 1024 &&
+                (Config.group & (Config.group - 1)) == 0);
 
   static constexpr quantize_config config = Config;
   static constexpr level tier = level::registers;
@@ -183,8 +198,8 @@ struct quantize {
   }
 
   /// Exact size of the stream of a tile of this shape.
-  [[nodiscard]] SORA2_HD static constexpr std::size_t encoded_size(std::uint32_t planes, std::uint32_t rows,
-                                                                   std::uint32_t columns)
+  [[nodiscard]] SORA2_HD static constexpr std::size_t
+  encoded_size(std::uint32_t planes, std::uint32_t rows, std::uint32_t columns)
   {
     return layout(planes, rows, columns).bytes;
   }
@@ -206,26 +221,30 @@ struct quantize {
   /// Groups that a warp handles at once (one a lane), and the values it keeps of them when they are rotated.
   static constexpr std::uint32_t units_at_once = Config.rotate ? least(32u, 1024u / group) : 32u;
   static constexpr std::uint32_t kept_scales = by_token ? 32 : Config.rotate ? 256 : 1;
-  static constexpr std::uint32_t kept_values = !Config.rotate ? 1 : by_token ? units_at_once * group : 256;
+  static constexpr std::uint32_t kept_values = !Config.rotate ? 1
+                                               : by_token     ? units_at_once * group
+                                                              : 256;
 
  public:
   template <class Warp>
   struct scratch {
-    typename Warp::template shared<float> first[kept_scales], second[kept_scales], values[kept_values];
+    typename Warp::template shared<float> first[kept_scales], second[kept_scales],
+        values[kept_values];
   };
 
   /// Bytes written. Errors: output_too_small, non_finite (a NaN or an infinity in `in`), unsupported (a range that the
   /// scale type cannot hold). Collective.
   SORA2_TWO_SIDED
   template <warp_context Warp, real_type T>
-  SORA2_HD SORA2_INLINE static result<std::size_t> encode(Warp const& w, scratch<Warp>& s, tile<T const> in,
-                                                          view<std::byte> out)
+  SORA2_HD SORA2_INLINE static result<std::size_t> encode(Warp const& w, scratch<Warp>& s,
+                                                          tile<T const> in, view<std::byte> out)
   {
     detail::quantize_layout const at = layout(in.planes, in.rows, in.columns);
     if (out.size < at.bytes) return status::output_too_small;
     if (at.bytes == 0) return std::size_t{0};
     if (!aligned<Warp>(out.data)) return status::unsupported;
-    for (std::size_t i = at.row_bytes * in.planes * in.rows; i < at.scales_at; ++i) w.store_one(out.data + i, 0u);
+    for (std::size_t i = at.row_bytes * in.planes * in.rows; i < at.scales_at; ++i)
+      w.store_one(out.data + i, 0u);
     status code = status::ok;
     for (std::uint32_t plane = 0; plane < in.planes && code == status::ok; ++plane) {
       if constexpr (by_token)
@@ -244,7 +263,8 @@ struct quantize {
   /// has not exactly the size of such a stream. Any bytes of that size decode to something. Collective.
   SORA2_TWO_SIDED
   template <warp_context Warp, real_type T>
-  SORA2_HD SORA2_INLINE static status decode(Warp const& w, scratch<Warp>& s, view<std::byte const> in, tile<T> out)
+  SORA2_HD SORA2_INLINE static status decode(Warp const& w, scratch<Warp>& s,
+                                             view<std::byte const> in, tile<T> out)
   {
     detail::quantize_layout const at = layout(out.planes, out.rows, out.columns);
     if (in.size != at.bytes) return status::corrupt_input;
@@ -263,12 +283,13 @@ struct quantize {
   }
 
  private:
-  [[nodiscard]] SORA2_HD static constexpr detail::quantize_layout layout(std::uint32_t planes, std::uint32_t rows,
-                                                                         std::uint32_t columns)
+  [[nodiscard]] SORA2_HD static constexpr detail::quantize_layout
+  layout(std::uint32_t planes, std::uint32_t rows, std::uint32_t columns)
   {
     if (planes == 0 || rows == 0 || columns == 0) return {0, 0, 0, 0, 0};
     std::size_t const row_bytes = packed_bytes<Config.bits>(columns);
-    std::size_t const units = by_token ? std::size_t{rows} * div_up(columns, group) : std::size_t{columns} * div_up(rows, group);
+    std::size_t const units = by_token ? std::size_t{rows} * div_up(columns, group)
+                                       : std::size_t{columns} * div_up(rows, group);
     std::size_t const scales_at = round_up(row_bytes * rows * planes, sizeof(stored_scale));
     std::size_t const section = units * planes * sizeof(stored_scale);
     return {row_bytes, units, scales_at, scales_at + section, scales_at + sections * section};
@@ -288,7 +309,8 @@ struct quantize {
   using range_of = value_range<std::remove_const_t<T>, Config.symmetric, Warp>;
   SORA2_TWO_SIDED
   template <class Warp>
-  SORA2_HD SORA2_INLINE static bool finite(Warp const& w, lanes<float, Warp> const& low, lanes<float, Warp> const& high)
+  SORA2_HD SORA2_INLINE static bool finite(Warp const& w, lanes<float, Warp> const& low,
+                                           lanes<float, Warp> const& high)
   {
     constexpr float infinity = bit_cast<float>(0x7F800000u);
     return w.all((low > -infinity) & (high < infinity));
@@ -296,8 +318,9 @@ struct quantize {
 
   SORA2_TWO_SIDED
   template <class Warp>
-  SORA2_HD SORA2_INLINE static lanes<code_type, Warp> code_of(lanes<float, Warp> const& x, lanes<float, Warp> const& inverse,
-                                                            lanes<float, Warp> const& zero)
+  SORA2_HD SORA2_INLINE static lanes<code_type, Warp> code_of(lanes<float, Warp> const& x,
+                                                              lanes<float, Warp> const& inverse,
+                                                              lanes<float, Warp> const& zero)
   {
     if constexpr (Config.symmetric)
       return round_to_int(x * inverse);
@@ -309,14 +332,16 @@ struct quantize {
 
   SORA2_TWO_SIDED
   template <class Warp, class T>
-  SORA2_HD SORA2_INLINE static void code_line(Warp const& w, T const* p, std::byte* to, lanes<float, Warp> const& inverse,
+  SORA2_HD SORA2_INLINE static void code_line(Warp const& w, T const* p, std::byte* to,
+                                              lanes<float, Warp> const& inverse,
                                               lanes<float, Warp> const& zero)
   {
     store_packed<Config.bits>(w, to, 32, code_of<Warp>(w.template load<float>(p), inverse, zero));
   }
   SORA2_TWO_SIDED
   template <class Warp, class T>
-  SORA2_HD SORA2_INLINE static void code_line(Warp const& w, T const* p, std::byte* to, lanes<float, Warp> const& inverse,
+  SORA2_HD SORA2_INLINE static void code_line(Warp const& w, T const* p, std::byte* to,
+                                              lanes<float, Warp> const& inverse,
                                               lanes<float, Warp> const& zero, std::uint32_t n)
   {
     auto const x = select(w.lane() < n, w.template load_n<float>(p, n, 0.0f), zero);
@@ -331,7 +356,8 @@ struct quantize {
     std::size_t offset, codes, row_tail;
 
     SORA2_HD cursor(std::uint32_t column_count, std::size_t row_bytes, std::size_t unit)
-        : columns(column_count), column(static_cast<std::uint32_t>(unit % div_up(column_count, group)) * group)
+        : columns(column_count),
+          column(static_cast<std::uint32_t>(unit % div_up(column_count, group)) * group)
     {
       std::size_t const row = unit / div_up(column_count, group);
       offset = row * columns + column;
@@ -355,8 +381,9 @@ struct quantize {
 
   SORA2_TWO_SIDED
   template <class Warp, class T>
-  SORA2_HD SORA2_INLINE static status encode_tokens(Warp const& w, scratch<Warp>& s, tile<T const> in, std::uint32_t plane,
-                                                    detail::quantize_layout const& at, std::byte* out)
+  SORA2_HD SORA2_INLINE static status
+  encode_tokens(Warp const& w, scratch<Warp>& s, tile<T const> in, std::uint32_t plane,
+                detail::quantize_layout const& at, std::byte* out)
   {
     T const* const values = in.data + plane * in.plane_stride;
     std::byte* const codes = out + at.row_bytes * in.rows * plane;
@@ -364,12 +391,15 @@ struct quantize {
     auto* const zeros = reinterpret_cast<stored_scale*>(out + at.zeros_at) + at.units * plane;
     std::uint32_t const width = hadamard_width(in.columns);
     for (std::size_t unit = 0; unit < at.units; unit += units_at_once) {
-      auto const count = static_cast<std::uint32_t>(least(std::size_t{units_at_once}, at.units - unit));
-      cursor const begin(in.columns, at.row_bytes, unit), end(in.columns, at.row_bytes, unit + count);
+      auto const count =
+          static_cast<std::uint32_t>(least(std::size_t{units_at_once}, at.units - unit));
+      cursor const begin(in.columns, at.row_bytes, unit),
+          end(in.columns, at.row_bytes, unit + count);
       std::size_t const start = begin.offset;
       if constexpr (Config.rotate) {
         // Whole runs of the rotation: a run is inside a group, or a power of two of groups that start a multiple of it.
-        rotate_run(w, values + start, s.values, static_cast<std::uint32_t>(end.offset - start), width, rotation::forward);
+        rotate_run(w, values + start, s.values, static_cast<std::uint32_t>(end.offset - start),
+                   width, rotation::forward);
         w.sync();
       }
       auto const* const from = numbers<Warp>(s, values + start);
@@ -404,10 +434,12 @@ struct quantize {
         std::byte* const to = codes + c.codes;
         if (group >= 32 && c.size() == group) {
           SORA2_UNROLL_ON_HOST
-          for (std::uint32_t i = 0; i < group; i += 32) code_line<Warp>(w, p + i, to + packed_bytes<Config.bits>(i), inverse, zero);
+          for (std::uint32_t i = 0; i < group; i += 32)
+            code_line<Warp>(w, p + i, to + packed_bytes<Config.bits>(i), inverse, zero);
         } else {
           for (std::uint32_t i = 0; i < c.size(); i += 32)
-            code_line<Warp>(w, p + i, to + packed_bytes<Config.bits>(i), inverse, zero, c.size() - i);
+            code_line<Warp>(w, p + i, to + packed_bytes<Config.bits>(i), inverse, zero,
+                            c.size() - i);
         }
       }
       w.sync();
@@ -426,18 +458,23 @@ struct quantize {
 
   SORA2_TWO_SIDED
   template <class Warp, class T>
-  SORA2_HD SORA2_INLINE static void decode_tokens(Warp const& w, scratch<Warp>& s, std::byte const* in, std::uint32_t plane,
+  SORA2_HD SORA2_INLINE static void decode_tokens(Warp const& w, scratch<Warp>& s,
+                                                  std::byte const* in, std::uint32_t plane,
                                                   detail::quantize_layout const& at, tile<T> out)
   {
     T* const values = out.data + plane * out.plane_stride;
     std::byte const* const codes = in + at.row_bytes * out.rows * plane;
-    auto const* const scales = reinterpret_cast<stored_scale const*>(in + at.scales_at) + at.units * plane;
-    auto const* const zeros = reinterpret_cast<stored_scale const*>(in + at.zeros_at) + at.units * plane;
+    auto const* const scales =
+        reinterpret_cast<stored_scale const*>(in + at.scales_at) + at.units * plane;
+    auto const* const zeros =
+        reinterpret_cast<stored_scale const*>(in + at.zeros_at) + at.units * plane;
     std::uint32_t const width = hadamard_width(out.columns);
     for (std::size_t unit = 0; unit < at.units; unit += units_at_once) {
-      auto const count = static_cast<std::uint32_t>(least(std::size_t{units_at_once}, at.units - unit));
+      auto const count =
+          static_cast<std::uint32_t>(least(std::size_t{units_at_once}, at.units - unit));
       w.store_n(s.first, count, w.template load_n<float>(scales + unit, count, 0.0f));
-      if constexpr (!Config.symmetric) w.store_n(s.second, count, w.template load_n<float>(zeros + unit, count, 0.0f));
+      if constexpr (!Config.symmetric)
+        w.store_n(s.second, count, w.template load_n<float>(zeros + unit, count, 0.0f));
       w.sync();
       cursor c(out.columns, at.row_bytes, unit);
       std::size_t const start = c.offset;
@@ -455,7 +492,8 @@ struct quantize {
       }
       w.sync();
       if constexpr (Config.rotate) {
-        rotate_run(w, s.values, values + start, static_cast<std::uint32_t>(c.offset - start), width, rotation::inverse);
+        rotate_run(w, s.values, values + start, static_cast<std::uint32_t>(c.offset - start), width,
+                   rotation::inverse);
         w.sync();
       }
     }
@@ -465,8 +503,9 @@ struct quantize {
 
   SORA2_TWO_SIDED
   template <class Warp, class T>
-  SORA2_HD SORA2_INLINE static status encode_channels(Warp const& w, tile<T const> in, std::uint32_t plane,
-                                                      detail::quantize_layout const& at, std::byte* out)
+  SORA2_HD SORA2_INLINE static status
+  encode_channels(Warp const& w, tile<T const> in, std::uint32_t plane,
+                  detail::quantize_layout const& at, std::byte* out)
   {
     std::byte* const codes = out + at.row_bytes * in.rows * plane;
     auto* const scales = reinterpret_cast<stored_scale*>(out + at.scales_at) + at.units * plane;
@@ -523,12 +562,15 @@ struct quantize {
 
   SORA2_TWO_SIDED
   template <class Warp, class T>
-  SORA2_HD SORA2_INLINE static void decode_channels(Warp const& w, std::byte const* in, std::uint32_t plane,
+  SORA2_HD SORA2_INLINE static void decode_channels(Warp const& w, std::byte const* in,
+                                                    std::uint32_t plane,
                                                     detail::quantize_layout const& at, tile<T> out)
   {
     std::byte const* const codes = in + at.row_bytes * out.rows * plane;
-    auto const* const scales = reinterpret_cast<stored_scale const*>(in + at.scales_at) + at.units * plane;
-    auto const* const zeros = reinterpret_cast<stored_scale const*>(in + at.zeros_at) + at.units * plane;
+    auto const* const scales =
+        reinterpret_cast<stored_scale const*>(in + at.scales_at) + at.units * plane;
+    auto const* const zeros =
+        reinterpret_cast<stored_scale const*>(in + at.zeros_at) + at.units * plane;
     for (std::uint32_t first = 0; first < out.rows; first += group) {
       std::uint32_t const rows = least(group, out.rows - first);
       std::uint32_t column = 0;
@@ -537,7 +579,8 @@ struct quantize {
         T* to = out.row(plane, first) + column;
         std::size_t const unit = std::size_t{first / group} * out.columns + column;
         if (left >= 64) {
-          steps<Warp> const low = steps_of(w, scales + unit, zeros + unit, 32), high = steps_of(w, scales + unit + 32, zeros + unit + 32, 32);
+          steps<Warp> const low = steps_of(w, scales + unit, zeros + unit, 32),
+                            high = steps_of(w, scales + unit + 32, zeros + unit + 32, 32);
           for (std::uint32_t row = 0; row < rows; ++row, p += at.row_bytes, to += out.columns) {
             w.store(to, low.load(w, p, 32));
             w.store(to + 32, high.load(w, p + line_bytes, 32));
@@ -546,7 +589,8 @@ struct quantize {
         } else {
           std::uint32_t const n = least(left, 32u);
           steps<Warp> const step = steps_of(w, scales + unit, zeros + unit, n);
-          for (std::uint32_t row = 0; row < rows; ++row, p += at.row_bytes, to += out.columns) w.store_n(to, n, step.load(w, p, n));
+          for (std::uint32_t row = 0; row < rows; ++row, p += at.row_bytes, to += out.columns)
+            w.store_n(to, n, step.load(w, p, n));
           column += n;
         }
       }
@@ -554,8 +598,8 @@ struct quantize {
   }
   SORA2_TWO_SIDED
   template <class Warp>
-  SORA2_HD SORA2_INLINE static steps<Warp> steps_of(Warp const& w, stored_scale const* scales, stored_scale const* zeros,
-                                                    std::uint32_t n)
+  SORA2_HD SORA2_INLINE static steps<Warp> steps_of(Warp const& w, stored_scale const* scales,
+                                                    stored_scale const* zeros, std::uint32_t n)
   {
     lanes<float, Warp> zero = 0.0f;
     if constexpr (!Config.symmetric) zero = w.template load_n<float>(zeros, n, 0.0f);
@@ -566,9 +610,9 @@ struct quantize {
 
   SORA2_TWO_SIDED
   template <class Warp, class T>
-  SORA2_HD SORA2_INLINE static status encode_rotated_channels(Warp const& w, scratch<Warp>& s, tile<T const> in,
-                                                              std::uint32_t plane, detail::quantize_layout const& at,
-                                                              std::byte* out)
+  SORA2_HD SORA2_INLINE static status
+  encode_rotated_channels(Warp const& w, scratch<Warp>& s, tile<T const> in, std::uint32_t plane,
+                          detail::quantize_layout const& at, std::byte* out)
   {
     std::byte* const codes = out + at.row_bytes * in.rows * plane;
     auto* const scales = reinterpret_cast<stored_scale*>(out + at.scales_at) + at.units * plane;
@@ -589,7 +633,8 @@ struct quantize {
           rotate_run(w, in.row(plane, row) + start, s.values, count, width, rotation::forward);
           w.sync();
           for (std::uint32_t i = 0; i < count; i += 32) {
-            r.resume(w.template load_n<float>(s.first + i, count - i, 0.0f), w.template load_n<float>(s.second + i, count - i, 0.0f));
+            r.resume(w.template load_n<float>(s.first + i, count - i, 0.0f),
+                     w.template load_n<float>(s.second + i, count - i, 0.0f));
             r.take(w.template load_n<float>(s.values + i, count - i, 0.0f));
             w.store_n(s.first + i, count - i, r.low());
             w.store_n(s.second + i, count - i, r.high());
@@ -616,7 +661,9 @@ struct quantize {
             auto const q = code_of<Warp>(w.template load_n<float>(s.values + i, count - i, 0.0f),
                                          w.template load_n<float>(s.first + i, count - i, 0.0f),
                                          w.template load_n<float>(s.second + i, count - i, 0.0f));
-            store_packed<Config.bits>(w, codes + at.row_bytes * row + packed_bytes<Config.bits>(start + i), least(count - i, 32u), q);
+            store_packed<Config.bits>(
+                w, codes + at.row_bytes * row + packed_bytes<Config.bits>(start + i),
+                least(count - i, 32u), q);
           }
           w.sync();
         }
@@ -627,13 +674,15 @@ struct quantize {
 
   SORA2_TWO_SIDED
   template <class Warp, class T>
-  SORA2_HD SORA2_INLINE static void decode_rotated_channels(Warp const& w, scratch<Warp>& s, std::byte const* in,
-                                                            std::uint32_t plane, detail::quantize_layout const& at,
-                                                            tile<T> out)
+  SORA2_HD SORA2_INLINE static void
+  decode_rotated_channels(Warp const& w, scratch<Warp>& s, std::byte const* in, std::uint32_t plane,
+                          detail::quantize_layout const& at, tile<T> out)
   {
     std::byte const* const codes = in + at.row_bytes * out.rows * plane;
-    auto const* const scales = reinterpret_cast<stored_scale const*>(in + at.scales_at) + at.units * plane;
-    auto const* const zeros = reinterpret_cast<stored_scale const*>(in + at.zeros_at) + at.units * plane;
+    auto const* const scales =
+        reinterpret_cast<stored_scale const*>(in + at.scales_at) + at.units * plane;
+    auto const* const zeros =
+        reinterpret_cast<stored_scale const*>(in + at.zeros_at) + at.units * plane;
     std::uint32_t const width = hadamard_width(out.columns);
     for (std::uint32_t first = 0; first < out.rows; first += group) {
       std::uint32_t const last = first + least(group, out.rows - first);
@@ -641,17 +690,22 @@ struct quantize {
         std::uint32_t const count = least(out.columns - start, 256u);
         std::size_t const unit = std::size_t{first / group} * out.columns + start;
         for (std::uint32_t i = 0; i < count; i += 32) {
-          w.store_n(s.first + i, count - i, w.template load_n<float>(scales + unit + i, count - i, 0.0f));
+          w.store_n(s.first + i, count - i,
+                    w.template load_n<float>(scales + unit + i, count - i, 0.0f));
           if constexpr (!Config.symmetric)
-            w.store_n(s.second + i, count - i, w.template load_n<float>(zeros + unit + i, count - i, 0.0f));
+            w.store_n(s.second + i, count - i,
+                      w.template load_n<float>(zeros + unit + i, count - i, 0.0f));
         }
         w.sync();
         for (std::uint32_t row = first; row < last; ++row) {
           for (std::uint32_t i = 0; i < count; i += 32) {
             lanes<float, Warp> zero = 0.0f;
-            if constexpr (!Config.symmetric) zero = w.template load_n<float>(s.second + i, count - i, 0.0f);
+            if constexpr (!Config.symmetric)
+              zero = w.template load_n<float>(s.second + i, count - i, 0.0f);
             steps<Warp> const step(w.template load_n<float>(s.first + i, count - i, 0.0f), zero);
-            auto const x = step.load(w, codes + at.row_bytes * row + packed_bytes<Config.bits>(start + i), least(count - i, 32u));
+            auto const x =
+                step.load(w, codes + at.row_bytes * row + packed_bytes<Config.bits>(start + i),
+                          least(count - i, 32u));
             w.store_n(s.values + i, count - i, x);
           }
           w.sync();
@@ -664,6 +718,7 @@ struct quantize {
 };
 
 static_assert(value_codec_policy<quantize<>>);
-static_assert(value_codec_policy<quantize<quantize_config{.bits = 4, .along = axis::channel, .symmetric = false}>>);
+static_assert(value_codec_policy<
+              quantize<quantize_config{.bits = 4, .along = axis::channel, .symmetric = false}>>);
 
 }  // namespace sora2

@@ -73,9 +73,9 @@ SORA2_HD SORA2_INLINE void store_packed(Warp const& w, std::byte* p, std::uint32
 /// without two instead of a slow call.
 SORA2_TWO_SIDED
 template <class Warp>
-[[nodiscard]] SORA2_HD SORA2_INLINE lanes<float, Warp> multiply_add_exact(lanes<float, Warp> const& x,
-                                                                          std::type_identity_t<lanes<float, Warp>> const& y,
-                                                                          std::type_identity_t<lanes<float, Warp>> const& z)
+[[nodiscard]] SORA2_HD SORA2_INLINE lanes<float, Warp>
+multiply_add_exact(lanes<float, Warp> const& x, std::type_identity_t<lanes<float, Warp>> const& y,
+                   std::type_identity_t<lanes<float, Warp>> const& z)
 {
   if constexpr (std::is_same_v<Warp, host_warp>)
     return x * y + z;
@@ -90,12 +90,14 @@ struct packed_steps {
   lanes<float, Warp> scale, zero;
 
   SORA2_TWO_SIDED
-  SORA2_HD SORA2_INLINE packed_steps(lanes<float, Warp> const& scale_of_lane, lanes<float, Warp> const& zero_of_lane)
+  SORA2_HD SORA2_INLINE packed_steps(lanes<float, Warp> const& scale_of_lane,
+                                     lanes<float, Warp> const& zero_of_lane)
       : scale(scale_of_lane), zero(zero_of_lane)
   {}
   /// Lanes at n and above get something.
   SORA2_TWO_SIDED
-  [[nodiscard]] SORA2_HD SORA2_INLINE lanes<float, Warp> load(Warp const& w, std::byte const* p, std::uint32_t n) const
+  [[nodiscard]] SORA2_HD SORA2_INLINE lanes<float, Warp> load(Warp const& w, std::byte const* p,
+                                                              std::uint32_t n) const
   {
     // Elements without a sign are small: as signed integers they convert faster.
     return multiply_add_exact(to_lanes_float(to_int(load_packed<Bits, T>(w, p, n))), scale, zero);
@@ -108,7 +110,9 @@ struct packed_run {
   packed_steps<Bits, T, Warp> steps;
 
   SORA2_TWO_SIDED
-  SORA2_HD SORA2_INLINE packed_run(float scale, float zero) : steps(lanes<float, Warp>(scale), lanes<float, Warp>(zero)) {}
+  SORA2_HD SORA2_INLINE packed_run(float scale, float zero)
+      : steps(lanes<float, Warp>(scale), lanes<float, Warp>(zero))
+  {}
   /// 32 * Lines numbers to `to`, of any type that a warp stores to.
   SORA2_TWO_SIDED
   template <std::uint32_t Lines, class To>
@@ -120,7 +124,8 @@ struct packed_run {
   }
   SORA2_TWO_SIDED
   template <class To>
-  SORA2_HD SORA2_INLINE void expand(Warp const& w, std::byte const* p, To* to, std::uint32_t count) const
+  SORA2_HD SORA2_INLINE void expand(Warp const& w, std::byte const* p, To* to,
+                                    std::uint32_t count) const
   {
     for (std::uint32_t i = 0; i < count; i += 32)
       w.store_n(to + i, count - i, steps.load(w, p + packed_bytes<Bits>(i), count - i));
@@ -236,7 +241,8 @@ SORA2_TARGET_AVX2 inline void pack_bytes(std::byte* p, __m256i const& x, bool ha
   // Words of two elements each, then of one byte each.
   __m256i const pairs = _mm256_maddubs_epi16(x, _mm256_set1_epi16((1 << (8 + Bits)) | 1));
   __m128i y = _mm_packus_epi16(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
-  if (halves) y = _mm_shuffle_epi8(y, _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
+  if (halves)
+    y = _mm_shuffle_epi8(y, _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
   if constexpr (Bits == 4) {
     _mm_storeu_si128(reinterpret_cast<__m128i_u*>(p), y);
   } else {
@@ -267,10 +273,12 @@ SORA2_TARGET_AVX2 inline void pack_all(std::byte* p, lanes<T, avx2_warp> const& 
   __m256i const ab = _mm256_packs_epi32(register_of<T>(x.a), register_of<T>(x.b));
   __m256i const cd = _mm256_packs_epi32(register_of<T>(x.c), register_of<T>(x.d));
   __m256i bytes = is_signed ? _mm256_packs_epi16(ab, cd) : _mm256_packus_epi16(ab, cd);
-  if constexpr (is_signed && Bits != 8) bytes = _mm256_and_si256(bytes, _mm256_set1_epi8((1 << Bits) - 1));
+  if constexpr (is_signed && Bits != 8)
+    bytes = _mm256_and_si256(bytes, _mm256_set1_epi8((1 << Bits) - 1));
   if constexpr (Bits == 8)
-    _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(p),
-                        _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
+    _mm256_storeu_si256(
+        reinterpret_cast<__m256i_u*>(p),
+        _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
   else
     pack_bytes<Bits>(p, bytes, true);
 }
@@ -338,7 +346,8 @@ concept unpacks_by_vectors = vector_warp_type<Warp> || std::same_as<Warp, avx512
 /// The same by vectors. A ragged end passes through a whole one.
 template <int Bits, lane_type T, warp_context Warp>
   requires(packed_width<Bits> && detail::unpacks_by_vectors<Warp>)
-[[nodiscard]] SORA2_INLINE lanes<T, Warp> load_packed(Warp const& w, std::byte const* p, std::uint32_t n)
+[[nodiscard]] SORA2_INLINE lanes<T, Warp> load_packed(Warp const& w, std::byte const* p,
+                                                      std::uint32_t n)
 {
   lanes<T, Warp> x;
   if (n >= 32) {
@@ -352,7 +361,8 @@ template <int Bits, lane_type T, warp_context Warp>
 }
 template <int Bits, lane_type T, warp_context Warp>
   requires(packed_width<Bits> && detail::unpacks_by_vectors<Warp>)
-SORA2_INLINE void store_packed(Warp const& w, std::byte* p, std::uint32_t n, lanes<T, Warp> const& x)
+SORA2_INLINE void store_packed(Warp const& w, std::byte* p, std::uint32_t n,
+                               lanes<T, Warp> const& x)
 {
   if (n >= 32) return detail::pack_all<Bits, T>(p, x);
   std::byte room[std::size_t{4} * Bits];
@@ -368,9 +378,11 @@ SORA2_INLINE void store_packed(Warp const& w, std::byte* p, std::uint32_t n, lan
 template <int Bits, class T>
 struct packed_steps<Bits, T, avx2_warp> {
   lanes<float, avx2_warp> scale, zero;
-  static constexpr bool is_signed = std::is_same_v<T, std::int32_t>, is_offset = is_signed && Bits != 8;
+  static constexpr bool is_signed = std::is_same_v<T, std::int32_t>,
+                        is_offset = is_signed && Bits != 8;
 
-  SORA2_INLINE packed_steps(lanes<float, avx2_warp> const& scale_of_lane, lanes<float, avx2_warp> const& zero_of_lane)
+  SORA2_INLINE packed_steps(lanes<float, avx2_warp> const& scale_of_lane,
+                            lanes<float, avx2_warp> const& zero_of_lane)
   {
     detail::v8<float> share;
     std::memcpy(&share, detail::spread_rows<Bits, is_signed>.share, sizeof share);
@@ -383,8 +395,8 @@ struct packed_steps<Bits, T, avx2_warp> {
     else
       zero = zero_of_lane;
   }
-  [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<float, avx2_warp> load(avx2_warp const&, std::byte const* p,
-                                                                      std::uint32_t n) const
+  [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<float, avx2_warp>
+  load(avx2_warp const&, std::byte const* p, std::uint32_t n) const
   {
     std::byte room[std::size_t{4} * Bits];
     if (n < 32) {
@@ -396,8 +408,11 @@ struct packed_steps<Bits, T, avx2_warp> {
     if constexpr (Bits == 2)
       low = high = _mm256_set1_epi64x(load_le<std::int64_t>(p));
     else {
-      low = high = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<__m128i_u const*>(p)));
-      if constexpr (Bits == 8) high = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<__m128i_u const*>(p + 16)));
+      low = high =
+          _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<__m128i_u const*>(p)));
+      if constexpr (Bits == 8)
+        high = _mm256_broadcastsi128_si256(
+            _mm_loadu_si128(reinterpret_cast<__m128i_u const*>(p + 16)));
     }
     if constexpr (is_offset) {
       constexpr int top = Bits == 4 ? 0x88 : 0xAA;
@@ -413,18 +428,23 @@ struct packed_steps<Bits, T, avx2_warp> {
   }
 
  private:
-  SORA2_TARGET_AVX2 static inline void times(detail::v8<float> const& x, detail::v8<float> const& y, detail::v8<float>& out)
+  SORA2_TARGET_AVX2 static inline void times(detail::v8<float> const& x, detail::v8<float> const& y,
+                                             detail::v8<float>& out)
   {
-    detail::to_part(_mm256_mul_ps(detail::register_of<float>(x), detail::register_of<float>(y)), out);
+    detail::to_part(_mm256_mul_ps(detail::register_of<float>(x), detail::register_of<float>(y)),
+                    out);
   }
   template <int Part>
-  SORA2_TARGET_AVX2 static inline void part(__m256i const& bytes, detail::v8<float> const& by, detail::v8<float> const& plus,
-                                            detail::v8<float>& out)
+  SORA2_TARGET_AVX2 static inline void part(__m256i const& bytes, detail::v8<float> const& by,
+                                            detail::v8<float> const& plus, detail::v8<float>& out)
   {
     auto const& t = detail::spread_rows<Bits, is_signed>;
-    __m256i x = _mm256_shuffle_epi8(bytes, _mm256_load_si256(reinterpret_cast<__m256i const*>(t.from[Part])));
-    if constexpr (Bits != 8) x = _mm256_and_si256(x, _mm256_load_si256(reinterpret_cast<__m256i const*>(t.own)));
-    detail::to_part(_mm256_fmadd_ps(_mm256_cvtepi32_ps(x), detail::register_of<float>(by), detail::register_of<float>(plus)),
+    __m256i x = _mm256_shuffle_epi8(
+        bytes, _mm256_load_si256(reinterpret_cast<__m256i const*>(t.from[Part])));
+    if constexpr (Bits != 8)
+      x = _mm256_and_si256(x, _mm256_load_si256(reinterpret_cast<__m256i const*>(t.own)));
+    detail::to_part(_mm256_fmadd_ps(_mm256_cvtepi32_ps(x), detail::register_of<float>(by),
+                                    detail::register_of<float>(plus)),
                     out);
   }
 };
@@ -434,7 +454,7 @@ namespace detail {
 /// For a run of small elements all numbers there are fit into a table of bytes, which a shuffle looks up 32 at a time.
 template <int Bits, bool Signed>
 struct run_table {
-  alignas(32) float element[16];    ///< by code
+  alignas(32) float element[16];     ///< by code
   alignas(32) std::int8_t from[32];  ///< puts the bytes of codes where their elements begin
 };
 template <int Bits, bool Signed>
@@ -464,7 +484,9 @@ template <int Bits, class T>
 struct packed_run<Bits, T, avx2_warp> {
   float scale, zero;
 
-  SORA2_INLINE packed_run(float scale_of_all, float zero_of_all) : scale(scale_of_all), zero(zero_of_all) {}
+  SORA2_INLINE packed_run(float scale_of_all, float zero_of_all)
+      : scale(scale_of_all), zero(zero_of_all)
+  {}
 
   template <std::uint32_t Lines, class To>
   SORA2_TARGET_AVX2 inline void expand(avx2_warp const& w, std::byte const* p, To* to) const
@@ -474,7 +496,9 @@ struct packed_run<Bits, T, avx2_warp> {
       alignas(16) To room[16];
       for (int i = 0; i < 16; i += 8) {
         detail::v8<float> x;
-        detail::to_part(_mm256_fmadd_ps(_mm256_load_ps(row.element + i), _mm256_set1_ps(scale), _mm256_set1_ps(zero)), x);
+        detail::to_part(_mm256_fmadd_ps(_mm256_load_ps(row.element + i), _mm256_set1_ps(scale),
+                                        _mm256_set1_ps(zero)),
+                        x);
         detail::vector_steps<avx2_warp>::store<To, float>(room + i, x);
       }
       __m128i const a = _mm_load_si128(reinterpret_cast<__m128i const*>(room));
@@ -487,28 +511,35 @@ struct packed_run<Bits, T, avx2_warp> {
         __m256i const at = indices(p + packed_bytes<Bits>(32 * i));
         __m256i const x = _mm256_shuffle_epi8(low, at), y = _mm256_shuffle_epi8(high, at);
         _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(to + 32 * i), _mm256_unpacklo_epi8(x, y));
-        _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(to + 32 * i + 16), _mm256_unpackhi_epi8(x, y));
+        _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(to + 32 * i + 16),
+                            _mm256_unpackhi_epi8(x, y));
       }
     } else
       expand(w, p, to, 32 * Lines);
   }
   template <class To>
-  SORA2_TARGET_AVX2 inline void expand(avx2_warp const& w, std::byte const* p, To* to, std::uint32_t count) const
+  SORA2_TARGET_AVX2 inline void expand(avx2_warp const& w, std::byte const* p, To* to,
+                                       std::uint32_t count) const
   {
-    packed_steps<Bits, T, avx2_warp> const steps{lanes<float, avx2_warp>(scale), lanes<float, avx2_warp>(zero)};
+    packed_steps<Bits, T, avx2_warp> const steps{lanes<float, avx2_warp>(scale),
+                                                 lanes<float, avx2_warp>(zero)};
     for (std::uint32_t i = 0; i < count; i += 32)
       w.store_n(to + i, count - i, steps.load(w, p + packed_bytes<Bits>(i), count - i));
   }
 
  private:
-  SORA2_TARGET_AVX2 static inline __m256i twice(__m128i const& x) { return _mm256_broadcastsi128_si256(x); }
+  SORA2_TARGET_AVX2 static inline __m256i twice(__m128i const& x)
+  {
+    return _mm256_broadcastsi128_si256(x);
+  }
   /// One byte for each of 32 elements.
   SORA2_TARGET_AVX2 static inline __m256i indices(std::byte const* p)
   {
     auto const& row = detail::run_rows<Bits, std::is_same_v<T, std::int32_t>>;
     __m256i const from = _mm256_load_si256(reinterpret_cast<__m256i const*>(row.from));
     if constexpr (Bits == 4) {
-      __m256i const x = _mm256_shuffle_epi8(twice(_mm_loadu_si128(reinterpret_cast<__m128i_u const*>(p))), from);
+      __m256i const x =
+          _mm256_shuffle_epi8(twice(_mm_loadu_si128(reinterpret_cast<__m128i_u const*>(p))), from);
       return _mm256_and_si256(_mm256_or_si256(x, _mm256_slli_epi32(x, 4)), _mm256_set1_epi8(0x0F));
     } else {
       __m256i x = _mm256_shuffle_epi8(_mm256_set1_epi64x(load_le<std::int64_t>(p)), from);

@@ -86,7 +86,8 @@ class value_range {
     high = bit_cast<float>(w.greatest_of(highest_));
   }
   SORA2_TWO_SIDED
-  SORA2_HD SORA2_INLINE void measure(Warp const& w, T const* p, std::uint32_t count, float& low, float& high)
+  SORA2_HD SORA2_INLINE void measure(Warp const& w, T const* p, std::uint32_t count, float& low,
+                                     float& high)
   {
     start();
     for (std::uint32_t i = 0; i < count; i += 32) take(w, p + i, count - i);
@@ -94,7 +95,11 @@ class value_range {
     high = bit_cast<float>(w.greatest_of(highest_));
   }
   SORA2_TWO_SIDED
-  [[nodiscard]] SORA2_HD SORA2_INLINE static lanes<float, Warp> numbers(lanes<float, Warp> const& results) { return results; }
+  [[nodiscard]] SORA2_HD SORA2_INLINE static lanes<float, Warp>
+  numbers(lanes<float, Warp> const& results)
+  {
+    return results;
+  }
   /// True where a NaN or an infinity was taken that the results do not show.
   SORA2_TWO_SIDED
   [[nodiscard]] SORA2_HD SORA2_INLINE bool damaged(Warp const& w) const
@@ -161,14 +166,16 @@ struct half_range {
   /// Eight lanes from 8 * part on.
   SORA2_TARGET_AVX2 static inline __m128i eight(v8<std::int32_t> const (&x)[2], int part)
   {
-    __m256i const y = Magnitudes ? register_of<std::int32_t>(x[part / 2]) : ordered_halves(register_of<std::int32_t>(x[part / 2]));
+    __m256i const y = Magnitudes ? register_of<std::int32_t>(x[part / 2])
+                                 : ordered_halves(register_of<std::int32_t>(x[part / 2]));
     return part % 2 == 0 ? _mm256_castsi256_si128(y) : _mm256_extracti128_si256(y, 1);
   }
   /// The float16 in the low half of each 32 bits, as numbers.
   SORA2_TARGET_AVX2 static inline __m128i eight(__m256i const& x)
   {
     __m256i const low = _mm256_and_si256(x, _mm256_set1_epi32(0xFFFF));
-    __m128i const y = _mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
+    __m128i const y =
+        _mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
     return Magnitudes ? y : ordered_halves(y);
   }
   template <std::uint32_t Lines>
@@ -183,12 +190,16 @@ struct half_range {
     }
     results(lows, highs, low, high);
   }
-  SORA2_TARGET_AVX2 inline void measure(float16 const* p, std::uint32_t count, float& low, float& high)
+  SORA2_TARGET_AVX2 inline void measure(float16 const* p, std::uint32_t count, float& low,
+                                        float& high)
   {
     start();
     for (std::uint32_t i = 0; i < count; i += 32) take(p + i, count - i);
-    results(_mm256_min_epi16(register_of<std::int32_t>(lowest[0]), register_of<std::int32_t>(lowest[1])),
-            _mm256_max_epi16(register_of<std::int32_t>(highest[0]), register_of<std::int32_t>(highest[1])), low, high);
+    results(_mm256_min_epi16(register_of<std::int32_t>(lowest[0]),
+                             register_of<std::int32_t>(lowest[1])),
+            _mm256_max_epi16(register_of<std::int32_t>(highest[0]),
+                             register_of<std::int32_t>(highest[1])),
+            low, high);
   }
 
  private:
@@ -197,22 +208,28 @@ struct half_range {
     __m256i const raw = _mm256_loadu_si256(reinterpret_cast<__m256i_u const*>(p));
     return Magnitudes ? _mm256_and_si256(raw, _mm256_set1_epi16(0x7FFF)) : ordered_halves(raw);
   }
-  SORA2_TARGET_AVX2 static inline void take_part(float16 const* p, v8<std::int32_t>& low, v8<std::int32_t>& high)
+  SORA2_TARGET_AVX2 static inline void take_part(float16 const* p, v8<std::int32_t>& low,
+                                                 v8<std::int32_t>& high)
   {
     __m256i const x = load(p);
     to_part<std::int32_t>(_mm256_min_epi16(register_of<std::int32_t>(low), x), low);
     to_part<std::int32_t>(_mm256_max_epi16(register_of<std::int32_t>(high), x), high);
   }
   /// The bits of ordered integers.
-  SORA2_TARGET_AVX2 static inline void results(__m256i const& lows, __m256i const& highs, float& low, float& high)
+  SORA2_TARGET_AVX2 static inline void results(__m256i const& lows, __m256i const& highs,
+                                               float& low, float& high)
   {
-    low = least_of(_mm_min_epi16(_mm256_castsi256_si128(lows), _mm256_extracti128_si256(lows, 1)), _mm_set1_epi16(-0x8000));
-    high = least_of(_mm_max_epi16(_mm256_castsi256_si128(highs), _mm256_extracti128_si256(highs, 1)), _mm_set1_epi16(0x7FFF));
+    low = least_of(_mm_min_epi16(_mm256_castsi256_si128(lows), _mm256_extracti128_si256(lows, 1)),
+                   _mm_set1_epi16(-0x8000));
+    high =
+        least_of(_mm_max_epi16(_mm256_castsi256_si128(highs), _mm256_extracti128_si256(highs, 1)),
+                 _mm_set1_epi16(0x7FFF));
   }
   /// There is one instruction for the least of eight unsigned words; `turn` makes the order wanted into that one.
   SORA2_TARGET_AVX2 static inline float least_of(__m128i const& x, __m128i const& turn)
   {
-    return _mm_cvtss_f32(_mm_castsi128_ps(_mm_xor_si128(_mm_minpos_epu16(_mm_xor_si128(x, turn)), turn)));
+    return _mm_cvtss_f32(
+        _mm_castsi128_ps(_mm_xor_si128(_mm_minpos_epu16(_mm_xor_si128(x, turn)), turn)));
   }
 };
 
@@ -224,19 +241,30 @@ class value_range<float16, Magnitudes, avx2_warp> {
 
  public:
   SORA2_TARGET_AVX2 inline void start() { range_.start(); }
-  SORA2_TARGET_AVX2 inline void take(avx2_warp const&, float16 const* p, std::uint32_t n) { range_.take(p, n); }
-  [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<float, avx2_warp> low() const { return numbers(range_.lowest); }
-  [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<float, avx2_warp> high() const { return numbers(range_.highest); }
+  SORA2_TARGET_AVX2 inline void take(avx2_warp const&, float16 const* p, std::uint32_t n)
+  {
+    range_.take(p, n);
+  }
+  [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<float, avx2_warp> low() const
+  {
+    return numbers(range_.lowest);
+  }
+  [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<float, avx2_warp> high() const
+  {
+    return numbers(range_.highest);
+  }
   template <std::uint32_t Lines>
   SORA2_TARGET_AVX2 inline void measure(avx2_warp const&, float16 const* p, float& low, float& high)
   {
     range::template measure<Lines>(p, low, high);
   }
-  SORA2_TARGET_AVX2 inline void measure(avx2_warp const&, float16 const* p, std::uint32_t count, float& low, float& high)
+  SORA2_TARGET_AVX2 inline void measure(avx2_warp const&, float16 const* p, std::uint32_t count,
+                                        float& low, float& high)
   {
     range_.measure(p, count, low, high);
   }
-  [[nodiscard]] SORA2_TARGET_AVX2 static inline lanes<float, avx2_warp> numbers(lanes<float, avx2_warp> const& results)
+  [[nodiscard]] SORA2_TARGET_AVX2 static inline lanes<float, avx2_warp>
+  numbers(lanes<float, avx2_warp> const& results)
   {
     lanes<std::uint32_t, avx2_warp> const x = bits_of(results);
     lanes<float, avx2_warp> y;
@@ -249,7 +277,8 @@ class value_range<float16, Magnitudes, avx2_warp> {
   [[nodiscard]] bool damaged(avx2_warp const&) const { return false; }
 
  private:
-  SORA2_TARGET_AVX2 static inline lanes<float, avx2_warp> numbers(detail::v8<std::int32_t> const (&x)[2])
+  SORA2_TARGET_AVX2 static inline lanes<float, avx2_warp>
+  numbers(detail::v8<std::int32_t> const (&x)[2])
   {
     lanes<float, avx2_warp> y;
     detail::to_part(_mm256_cvtph_ps(range::eight(x, 0)), y.a);
@@ -268,19 +297,31 @@ class value_range<float16, Magnitudes, avx512_warp> {
 
  public:
   SORA2_TARGET_AVX512 inline void start() { range_.start(); }
-  SORA2_TARGET_AVX512 inline void take(avx512_warp const&, float16 const* p, std::uint32_t n) { range_.take(p, n); }
-  [[nodiscard]] SORA2_TARGET_AVX512 inline lanes<float, avx512_warp> low() const { return numbers(range_.lowest); }
-  [[nodiscard]] SORA2_TARGET_AVX512 inline lanes<float, avx512_warp> high() const { return numbers(range_.highest); }
+  SORA2_TARGET_AVX512 inline void take(avx512_warp const&, float16 const* p, std::uint32_t n)
+  {
+    range_.take(p, n);
+  }
+  [[nodiscard]] SORA2_TARGET_AVX512 inline lanes<float, avx512_warp> low() const
+  {
+    return numbers(range_.lowest);
+  }
+  [[nodiscard]] SORA2_TARGET_AVX512 inline lanes<float, avx512_warp> high() const
+  {
+    return numbers(range_.highest);
+  }
   template <std::uint32_t Lines>
-  SORA2_TARGET_AVX512 inline void measure(avx512_warp const&, float16 const* p, float& low, float& high)
+  SORA2_TARGET_AVX512 inline void measure(avx512_warp const&, float16 const* p, float& low,
+                                          float& high)
   {
     range::template measure<Lines>(p, low, high);
   }
-  SORA2_TARGET_AVX512 inline void measure(avx512_warp const&, float16 const* p, std::uint32_t count, float& low, float& high)
+  SORA2_TARGET_AVX512 inline void measure(avx512_warp const&, float16 const* p, std::uint32_t count,
+                                          float& low, float& high)
   {
     range_.measure(p, count, low, high);
   }
-  [[nodiscard]] SORA2_TARGET_AVX512 static inline lanes<float, avx512_warp> numbers(lanes<float, avx512_warp> const& results)
+  [[nodiscard]] SORA2_TARGET_AVX512 static inline lanes<float, avx512_warp>
+  numbers(lanes<float, avx512_warp> const& results)
   {
     float16 room[32];
     float x[32];
@@ -293,10 +334,12 @@ class value_range<float16, Magnitudes, avx512_warp> {
   [[nodiscard]] bool damaged(avx512_warp const&) const { return false; }
 
  private:
-  SORA2_TARGET_AVX512 static inline lanes<float, avx512_warp> numbers(detail::v8<std::int32_t> const (&x)[2])
+  SORA2_TARGET_AVX512 static inline lanes<float, avx512_warp>
+  numbers(detail::v8<std::int32_t> const (&x)[2])
   {
     float16 room[32];
-    for (int i = 0; i < 4; ++i) _mm_storeu_si128(reinterpret_cast<__m128i_u*>(room + 8 * i), range::eight(x, i));
+    for (int i = 0; i < 4; ++i)
+      _mm_storeu_si128(reinterpret_cast<__m128i_u*>(room + 8 * i), range::eight(x, i));
     return avx512_warp{}.load<float>(room);
   }
 

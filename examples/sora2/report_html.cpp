@@ -27,6 +27,7 @@ svg text { fill: var(--ink); } svg .soft { fill: var(--soft); } svg .grid { stro
 table { border-collapse: collapse; width: 100%; font-size: .88rem; }
 th, td { text-align: right; padding: .25rem .5rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { color: var(--soft); font-weight: 600; } th:first-child, td:first-child, td.text, th.text { text-align: left; }
+td.text { white-space: normal; min-width: 11rem; }
 tr.sum td { font-weight: 600; }
 )";
 
@@ -172,21 +173,41 @@ std::string scatter(std::vector<dot> const& dots)
              "fill-opacity=\"%s\"><title>",
              x(d.ratio), y(d.error), d.large ? 5.5 : 3.5, d.color.c_str(), d.large ? "1" : "0.55") +
         d.label + text(": %.2f : 1, error ", d.ratio) + error_text(d.error) + "</title></circle>\n";
-    if (!d.large) continue;
-    double label_y = y(d.error) + 4;
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (auto const& [lx, ly] : labels)
-        if (std::abs(lx - x(d.ratio)) < 80 && std::abs(ly - label_y) < 13) {
-          label_y = ly - 13;
-          moved = true;
-        }
+  }
+  // Labels go where they meet neither a large point nor another label; the first place that is free wins.
+  struct box {
+    double left, top, right, bottom;
+    [[nodiscard]] bool meets(box const& o) const
+    {
+      return left < o.right && o.left < right && top < o.bottom && o.top < bottom;
     }
-    labels.emplace_back(x(d.ratio), label_y);
-    out += text("<text x=\"%.1f\" y=\"%.1f\">", x(d.ratio) + 9, label_y) + d.label + "</text>\n";
+  };
+  std::vector<box> taken;
+  for (auto const& d : dots)
+    if (d.large) taken.push_back({x(d.ratio) - 6, y(d.error) - 6, x(d.ratio) + 6, y(d.error) + 6});
+  for (auto const& d : dots) {
+    if (!d.large) continue;
+    double const wide = 7.0 * static_cast<double>(d.label.size()), px = x(d.ratio), py = y(d.error);
+    auto const find_place = [&] {
+      box place{};
+      for (double const rise : {0.0, 17.0, -17.0, 31.0, -31.0, 45.0, -45.0, 59.0})
+        for (double const side : {9.0, -9.0 - wide, -wide / 2}) {
+          place = {px + side, py - rise - 7, px + side + wide, py - rise + 7};
+          if (std::none_of(taken.begin(), taken.end(),
+                           [&](box const& t) { return t.meets(place); }))
+            return place;
+        }
+      return place;
+    };
+    box const place = find_place();
+    taken.push_back(place);
+    out +=
+        text("<text x=\"%.1f\" y=\"%.1f\">", place.left, place.bottom - 3) + d.label + "</text>\n";
   }
   return out + "</svg>\n";
 }
+
+std::string file_name(std::string const& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string card(std::string const& value, char const* label)
 {
@@ -218,8 +239,8 @@ std::string to_html(kv_file const& file, policy_result const& r,
   std::string out =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta name=\"viewport\" "
       "content=\"width=device-width, initial-scale=1\">\n<title>sora2: " +
-      escape(file.path) + "</title>\n<style>" + style + "</style></head><body>\n";
-  out += "<h1>" + escape(file.path) + "</h1>\n";
+      escape(file_name(file.path)) + "</title>\n<style>" + style + "</style></head><body>\n";
+  out += "<h1>" + escape(file_name(file.path)) + "</h1>\n";
   out += text("<p>policy <b>%s</b>, %.2f million values of K and V in %zu layer%s. Stored bytes "
               "count everything: block "
               "headers, scales, token headers, checksums. One core; GB = 10<sup>9</sup> bytes of "

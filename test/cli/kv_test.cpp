@@ -153,7 +153,7 @@ TEST_SUITE("cli/kv") {
             run_program({"roundtrip", "--policy", policy, place.file("kv"), place.file("back")});
         REQUIRE_MESSAGE(run.exit_code == 0, run.err);
         auto const exact = load(place.file("kv")), back = load(place.file("back"));
-        for (int i = 0; i < 2; ++i) {
+        for (std::size_t i = 0; i < 2; ++i) {
           std::string const name = i == 0 ? "k.L03" : "v.L03";
           double const error =
               relative_error(numbers(*exact.find(name)), numbers(*back.find(name)));

@@ -177,7 +177,8 @@ struct vector_warp : array_warp<Self> {
     if (n >= 8) return steps::template load<T>(p, out);
     T y[8];
     std::memcpy(y, &out, sizeof y);
-    for (std::uint32_t i = 0; i < n; ++i) y[i] = load_element<T>(p + i);
+    // The constant bound is for g++ at -O1, which forgets that n is below 8 and warns in the user's code.
+    for (std::uint32_t i = 0; i < 7 && i < n; ++i) y[i] = load_element<T>(p + i);
     std::memcpy(&out, y, sizeof y);
   }
   template <class U, class T>
@@ -186,7 +187,7 @@ struct vector_warp : array_warp<Self> {
     if (n >= 8) return steps::template store<U, T>(p, x);
     T y[8];
     std::memcpy(y, &x, sizeof y);
-    for (std::uint32_t i = 0; i < n; ++i) store_element(p + i, y[i]);
+    for (std::uint32_t i = 0; i < 7 && i < n; ++i) store_element(p + i, y[i]);
   }
   template <int A, int B, int C, int D, int E, int F, int G, int H, class T>
   SORA2_INLINE static lanes<T, Self> within(lanes<T, Self> const& x)

@@ -24,10 +24,12 @@ codec_pair stored_int4_codecs();  ///< int4, then delta, planes and zstd
 /// Whether this build has zstd, without which the last level does not exist.
 bool has_zstd();
 
-/// Entropy of the page's int4 symbols, mean over its channels, in bits a value: what the router asks for.
+/// Entropy of the page's int4 symbols, mean over its channels, in bits a value: what the router
+/// asks for.
 double int4_entropy_bits(page const&, role);
 
-/// Scales have the range of the values they belong to; float pages take the narrow scale and are stored raw outside of it.
+/// Scales have the range of the values they belong to; float pages take the narrow scale and are
+/// stored raw outside of it.
 template <class T>
 inline constexpr sora2::scale_kind scale_of =
     std::is_same_v<T, sora2::bfloat16> ? sora2::scale_kind::bfloat16 : sora2::scale_kind::float16;

@@ -1,4 +1,5 @@
-// A codec that never gains anything, so that every block holds its page as it came: also the shortest own codec there is.
+// A codec that never gains anything, so that every block holds its page as it came: also the
+// shortest own codec there is.
 #include <sora2/codec/policy.hpp>
 
 #include "codecs.hpp"

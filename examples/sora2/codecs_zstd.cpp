@@ -1,4 +1,5 @@
-// zstd on the page's own bytes, and int4 packed further for the store. Without libzstd neither exists.
+// zstd on the page's own bytes, and int4 packed further for the store. Without libzstd neither
+// exists.
 #include "codecs.hpp"
 
 #if SORA2_HAS_ZSTD
@@ -17,7 +18,8 @@ namespace {
 template <class T>
 using plain_zstd = sora2::zstd<>;
 
-/// 32 bytes are the int4 codes of one token of 64 channels, the usual head: K moves little from token to token.
+/// 32 bytes are the int4 codes of one token of 64 channels, the usual head: K moves little from
+/// token to token.
 using from_last_token =
     sora2::delta<sora2::delta_config{.element = 1, .distance = 32, .zigzag = true}>;
 using byte_planes = sora2::planes<sora2::planes_config{.element = 2}>;

@@ -84,7 +84,8 @@ coded_tensor encode_source(kv_source const& source, policy const& p, demand_opti
 decoded_source decode_source(sora2::view<std::byte const> blocks, kv_source const& source,
                              policy const& p)
 {
-  // A block is longer than its header, so these bytes hold no more pages: nothing is allocated on the shape's word.
+  // A block is longer than its header, so these bytes hold no more pages: nothing is allocated on
+  // the shape's word.
   std::uint64_t const pages = page_count(source.shape);
   if (pages > blocks.size / sizeof(sora2::block_header))
     throw failure("tensor " + sora2::detail::in_quotes(source.name) + ": " +

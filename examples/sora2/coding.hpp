@@ -1,4 +1,5 @@
-// A whole tensor through a policy: blocks, the tensor decoded from them alone, and the time both took.
+// A whole tensor through a policy: blocks, the tensor decoded from them alone, and the time both
+// took.
 #pragma once
 
 #include <array>
@@ -50,8 +51,8 @@ struct decoded_source {
   }
 };
 
-/// Decodes from blocks alone; the tensors of `source` give shapes and names, their data is not looked at.
-/// Throws `failure` for anything that is not such a tensor's blocks.
+/// Decodes from blocks alone; the tensors of `source` give shapes and names, their data is not
+/// looked at. Throws `failure` for anything that is not such a tensor's blocks.
 decoded_source decode_source(sora2::view<std::byte const> blocks, kv_source const& source,
                              policy const&);
 

@@ -1,4 +1,5 @@
-// sora2 kv: every K and V tensor of a file through one policy, or through all levels and the router.
+// sora2 kv: every K and V tensor of a file through one policy, or through all levels and the
+// router.
 #include <algorithm>
 #include <cstdio>
 

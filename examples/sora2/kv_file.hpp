@@ -29,7 +29,8 @@ struct kv_tensor {
   [[nodiscard]] std::size_t bytes() const { return data.size; }
 };
 
-/// Rotary position embedding in half-split order: channel c turns with channel c + dim/2. Position 0 is the first token.
+/// Rotary position embedding in half-split order: channel c turns with channel c + dim/2. Position
+/// 0 is the first token.
 struct rope {
   double base = 0;
 };
@@ -48,21 +49,24 @@ struct kv_file {
   std::optional<rope> rotation;
 };
 
-/// Opens a file and finds its layers. A tensor belongs to K, V, K before RoPE, queries or outputs when a part of its
-/// name between dots is k, key or keys; v, value or values; kpre; q; out. The rest of the name is the layer.
-/// Throws `failure` for whatever does not fit.
+/// Opens a file and finds its layers. A tensor belongs to K, V, K before RoPE, queries or outputs
+/// when a part of its name between dots is k, key or keys; v, value or values; kpre; q; out. The
+/// rest of the name is the layer. Throws `failure` for whatever does not fit.
 kv_file open_kv_file(std::string const& path);
 
-/// The layers of tensors that are not looked into: their data may be absent. `path` stands in messages.
+/// The layers of tensors that are not looked into: their data may be absent. `path` stands in
+/// messages.
 std::vector<kv_layer> find_layers(std::string const& path, sora2::view<sora2::tensor_view const>);
 
-/// What a file says about RoPE: metadata rope_kind "half-split" and rope_base, or rope "half-split, base NUMBER, ...".
+/// What a file says about RoPE: metadata rope_kind "half-split" and rope_base, or rope "half-split,
+/// base NUMBER, ...".
 std::optional<rope> find_rope(sora2::safetensors_file const&);
 
 /// Numbers of a tensor as double, in file order.
 std::vector<double> to_numbers(kv_tensor const&);
 
-/// Pages of a tensor: 64 tokens, as many heads as make up to 256 channels. They count batch by batch, then by position.
+/// Pages of a tensor: 64 tokens, as many heads as make up to 256 channels. They count batch by
+/// batch, then by position.
 inline constexpr std::uint32_t page_tokens = 64, page_channels = 256;
 
 struct page_place {
@@ -86,7 +90,8 @@ void rotate(page const&, std::size_t first_token, rope const&, bool forward);
 
 enum class role : std::uint8_t { key, value };
 
-/// What is stored once: V, or K in the forms the file has. Where RoPE is known, each form of K gives the other.
+/// What is stored once: V, or K in the forms the file has. Where RoPE is known, each form of K
+/// gives the other.
 struct kv_source {
   role part = role::value;
   std::string name;  ///< of the tensor it is reported as
@@ -107,8 +112,8 @@ struct kv_source {
 
 std::vector<kv_source> sources_of(kv_layer const&, std::optional<rope> const&);
 
-/// The record of a page's tokens, shared by K, V and all heads: tokens that follow one another, are all valid and belong to
-/// one sequence are a run of 8 bytes.
+/// The record of a page's tokens, shared by K, V and all heads: tokens that follow one another, are
+/// all valid and belong to one sequence are a run of 8 bytes.
 struct token_run {
   std::uint16_t first_offset =
       0;  ///< of the first token's row in a head of the page, in units of 16 bits

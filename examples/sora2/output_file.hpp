@@ -1,4 +1,5 @@
-// A text file that appears whole or not at all; what is no regular file (a pipe, /dev/stdout) is written through.
+// A text file that appears whole or not at all; what is no regular file (a pipe, /dev/stdout) is
+// written through.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// One codec behind plain function pointers, so that a policy can be chosen by name at run time.
-// The library composes at compile time; this file is the only place where the program gives that up.
+// One codec behind plain function pointers, so that a policy can be chosen by name at run time. The
+// library composes at compile time; this file is the only place where the program gives that up.
 #pragma once
 
 #include <sora2/codec/block.hpp>
@@ -46,8 +46,9 @@ SORA2_FLATTEN_AVX2 auto run_avx2(F&& f)
 }
 #endif
 
-/// Runs `f(warp)` on pages of T. Half-precision pages take the best instruction set of this CPU. On x86-64 the rarer types
-/// are compiled for AVX2 alone, which `cpu_can_code` asks for: every set costs a minute of compilation.
+/// Runs `f(warp)` on pages of T. Half-precision pages take the best instruction set of this CPU. On
+/// x86-64 the rarer types are compiled for AVX2 alone, which `cpu_can_code` asks for: every set
+/// costs a minute of compilation.
 template <class T, class F>
 auto run_on_pages_of(F&& f)
 {

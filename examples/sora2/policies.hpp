@@ -1,4 +1,5 @@
-// Policies by name: which codec K and V go through, and how the routed policy chooses among four of them.
+// Policies by name: which codec K and V go through, and how the routed policy chooses among four of
+// them.
 #pragma once
 
 #include <sora2/core/ids.hpp>
@@ -41,7 +42,8 @@ policy const& find_policy(std::string_view name);
 /// "raw, int8, ...".
 std::string policy_names();
 
-/// The codec for one page and the reason for it. `data` is the page after RoPE, where that is known.
+/// The codec for one page and the reason for it. `data` is the page after RoPE, where that is
+/// known.
 struct page_choice {
   page_codec const* codec = nullptr;
   std::uint32_t exact_tokens = 0;

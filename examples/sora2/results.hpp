@@ -11,7 +11,8 @@
 
 namespace program {
 
-/// Sums for a relative L2 error. Values that came back bit for bit count as right, also NaN and infinity.
+/// Sums for a relative L2 error. Values that came back bit for bit count as right, also NaN and
+/// infinity.
 struct error_sums {
   double difference = 0, reference = 0;
 

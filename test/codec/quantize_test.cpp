@@ -41,13 +41,42 @@ struct shape {
   [[nodiscard]] std::size_t size() const { return std::size_t{planes} * rows * columns; }
 };
 
+/// One encode and one decode for each codec and type, whatever test calls: the host warps through the entries that
+/// users call, the warp that watches memory by hand.
+template <class Codec, class Warp, class T>
+[[gnu::noinline]] result<std::size_t> try_encode(Warp const& w, tile<T const> in,
+                                                 view<std::byte> out)
+{
+  if constexpr (std::is_same_v<Warp, audit_warp>) {
+    typename Codec::template scratch<Warp> s;
+    return Codec::encode(w, s, in, out);
+  } else {
+    constexpr isa set = std::is_same_v<Warp, host_warp>   ? isa::portable
+                        : std::is_same_v<Warp, avx2_warp> ? isa::avx2
+                                                          : isa::avx512;
+    return encode<Codec>(in, out, {}, set);
+  }
+}
+template <class Codec, class Warp, class T>
+[[gnu::noinline]] status try_decode(Warp const& w, view<std::byte const> in, tile<T> out)
+{
+  if constexpr (std::is_same_v<Warp, audit_warp>) {
+    typename Codec::template scratch<Warp> s;
+    return Codec::decode(w, s, in, out);
+  } else {
+    constexpr isa set = std::is_same_v<Warp, host_warp>   ? isa::portable
+                        : std::is_same_v<Warp, avx2_warp> ? isa::avx2
+                                                          : isa::avx512;
+    return decode<Codec>(in, out, {}, set);
+  }
+}
+
 template <class Codec, class Warp, class T>
 bytes encoded(Warp const& w, std::vector<T> const& values, shape of)
 {
   bytes out(Codec::encoded_size(of.planes, of.rows, of.columns));
-  typename Codec::template scratch<Warp> s;
-  auto const n = Codec::encode(w, s, tile<T const>(values.data(), of.planes, of.rows, of.columns),
-                               view<std::byte>(out));
+  auto const n = try_encode<Codec>(w, tile<T const>(values.data(), of.planes, of.rows, of.columns),
+                                   view<std::byte>(out));
   REQUIRE(n);
   CHECK(*n == out.size());
   return out;
@@ -56,9 +85,8 @@ template <class Codec, class T, class Warp>
 std::vector<T> decoded(Warp const& w, bytes const& in, shape of)
 {
   std::vector<T> out(of.size());
-  typename Codec::template scratch<Warp> s;
-  CHECK(Codec::decode(w, s, view<std::byte const>(in),
-                      tile<T>(out.data(), of.planes, of.rows, of.columns)) == status::ok);
+  CHECK(try_decode<Codec>(w, view<std::byte const>(in),
+                          tile<T>(out.data(), of.planes, of.rows, of.columns)) == status::ok);
   return out;
 }
 
@@ -217,12 +245,10 @@ TEST_SUITE("codec/quantize") {
     auto const values = sample<float16>(of, 12);
     std::size_t const need = Codec::encoded_size(of.planes, of.rows, of.columns);
     support::on_all_warps([&](auto const& w) {
-      using warp = std::remove_cvref_t<decltype(w)>;
-      typename Codec::template scratch<warp> s;
       for (std::size_t room : {std::size_t{0}, need / 2, need - 1}) {
         bytes out(room);
-        auto const n =
-            Codec::encode(w, s, tile<float16 const>(values.data(), 1, 3, 70), view<std::byte>(out));
+        auto const n = try_encode<Codec>(w, tile<float16 const>(values.data(), 1, 3, 70),
+                                         view<std::byte>(out));
         CHECK(n.error() == status::output_too_small);
       }
     });
@@ -291,16 +317,14 @@ TEST_SUITE("codec/quantize") {
       for (std::size_t i = 4 * 40; i < 9 * 40; ++i) dense.push_back(values[p * 9 * 40 + i]);
     tile<float16 const> const part = tile<float16 const>(values.data(), 3, 9, 40).rows_from(4);
     support::on_all_warps([&](auto const& w) {
-      using warp = std::remove_cvref_t<decltype(w)>;
-      typename Codec::template scratch<warp> s;
       bytes const expected = encoded<Codec>(w, dense, rest);
       bytes out(expected.size());
-      auto const n = Codec::encode(w, s, part, view<std::byte>(out));
+      auto const n = try_encode<Codec>(w, part, view<std::byte>(out));
       REQUIRE(n);
       CHECK(out == expected);
       std::vector<float16> back(of.size(), float16{0x1234});
-      CHECK(Codec::decode(w, s, view<std::byte const>(out),
-                          tile<float16>(back.data(), 3, 9, 40).rows_from(4)) == status::ok);
+      CHECK(try_decode<Codec>(w, view<std::byte const>(out),
+                              tile<float16>(back.data(), 3, 9, 40).rows_from(4)) == status::ok);
       auto const straight = decoded<Codec, float16>(w, out, rest);
       for (std::size_t p = 0; p < 3; ++p)
         for (std::size_t i = 0; i < 9 * 40; ++i) {
@@ -314,9 +338,9 @@ TEST_SUITE("codec/quantize") {
   {
     shape const of{1, 3, 70};
     for (std::size_t at : {std::size_t{0}, std::size_t{69}, std::size_t{100}, of.size() - 1})
-      for (std::uint16_t bad : {0x7C00u, 0xFC00u, 0x7E00u, 0xFE01u, 0x7C01u}) {
+      for (unsigned bad : {0x7C00u, 0xFC00u, 0x7E00u, 0xFE01u, 0x7C01u}) {
         auto values = sample<float16>(of, 17);
-        values[at] = float16{bad};
+        values[at] = float16{static_cast<std::uint16_t>(bad)};
         std::vector<float> wide;
         for (float16 v : values) wide.push_back(to_float(v));
         bytes out(Codec::encoded_size(1, 3, 70));

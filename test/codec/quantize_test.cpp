@@ -412,10 +412,18 @@ TEST_SUITE("codec/quantize") {
         quantize<quantize_config{.bits = 4, .symmetric = false, .scale = scale_kind::bfloat16}>,
         bfloat16>("bf16_huge.bf16.bin", page);
 
-    // Tails must not be stretched by padding: values near 8 in groups of 64 and 32.
+    // Values near 8 in groups of 64 and 32: a padded zero in a tail would stretch its range to 8 and more.
     auto const near_eight = case_tensor<float16>("dim96.f16.bin");
     auto const slow = support::slow_quantize(near_eight, 1, 10, 96, int4_tokens::config);
-    for (auto const& g : slow.of_value) CHECK(g.scale * 15.0f < 4.0f);
+    for (std::size_t first = 0; first < near_eight.size(); first += first % 96 == 0 ? 64 : 32) {
+      float low = to_float(near_eight[first]), high = low;
+      for (std::size_t i = first; i < first + (first % 96 == 0 ? 64 : 32); ++i) {
+        low = std::fmin(low, to_float(near_eight[i]));
+        high = std::fmax(high, to_float(near_eight[i]));
+      }
+      CHECK(slow.of_value[first].scale * 15.0f == doctest::Approx(high - low).epsilon(0.002));
+      CHECK(high - low < 8.0f);
+    }
 
     auto const damaged = case_tensor<float16>("nan_inf.f16.bin");
     bytes out(int4_tokens::encoded_size(1, 16, 64));

@@ -247,8 +247,8 @@ struct context {
         if constexpr (Config.row_gain > 0)
           if (row % 32 == 0) {
             halves = take_steps(w, tables, least(out.rows - row, 32u), x, words);
-            auto const bits = to_int((halves << 6) + base);
-            if (w.any((bits < 0x80) | (bits >= 0x7F80))) return status::corrupt_input;
+            auto const steps = to_int((halves << 6) + base);
+            if (w.any((steps < 0x80) | (steps >= 0x7F80))) return status::corrupt_input;
           }
         float const step =
             w.broadcast(detail::step_of<Warp>(base, halves), static_cast<int>(row % 32));

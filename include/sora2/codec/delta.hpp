@@ -66,7 +66,7 @@ struct delta_steps {
                                              std::size_t count)
   {
     if constexpr (unchecked_host_context<Warp>)
-      subtract_on_host(p, before, out, count);
+      run_on_host<false>(p, before, out, count);
     else
       for (std::size_t i = 0; i < count; i += 32) {
         auto const n = static_cast<std::uint32_t>(least(count - i, std::size_t{32}));
@@ -82,7 +82,7 @@ struct delta_steps {
                                         std::byte* out, std::size_t count)
   {
     if constexpr (unchecked_host_context<Warp>)
-      add_on_host(p, before, out, count);
+      run_on_host<true>(p, before, out, count);
     else
       for (std::size_t i = 0; i < count; i += 32) {
         auto const n = static_cast<std::uint32_t>(least(count - i, std::size_t{32}));
@@ -199,25 +199,9 @@ struct delta_steps {
   static constexpr int top = 8 * Element - 1;
   static constexpr scalar top_bit = static_cast<scalar>(scalar{1} << top);
 
-  SORA2_INLINE static void subtract_on_host(std::byte const* p, std::byte const* before,
-                                            std::byte* out, std::size_t count)
-  {
-    bool const has = before != nullptr;
-    std::size_t i = 0;
-    for (; count - i >= run; i += run) {
-      vector x, old = {};
-      load_register(p + i * Element, x);
-      if (has) load_register(before + i * Element, old);
-      subtract_step(x, old, has);
-      store_register(out + i * Element, x);
-    }
-    for (; i < count; ++i) {
-      auto x = load_le<scalar>(p + i * Element);
-      subtract_step(x, has ? load_le<scalar>(before + i * Element) : scalar{0}, has);
-      store_le(out + i * Element, x);
-    }
-  }
-  SORA2_INLINE static void add_on_host(std::byte const* p, std::byte const* before, std::byte* out,
+  /// Differences, or with `Add` the values back: whole registers, then single elements.
+  template <bool Add>
+  SORA2_INLINE static void run_on_host(std::byte const* p, std::byte const* before, std::byte* out,
                                        std::size_t count)
   {
     bool const has = before != nullptr;
@@ -226,14 +210,22 @@ struct delta_steps {
       vector x, old = {};
       load_register(p + i * Element, x);
       if (has) load_register(before + i * Element, old);
-      add_step(x, old, has);
+      step<Add>(x, old, has);
       store_register(out + i * Element, x);
     }
     for (; i < count; ++i) {
       auto x = load_le<scalar>(p + i * Element);
-      add_step(x, has ? load_le<scalar>(before + i * Element) : scalar{0}, has);
+      step<Add>(x, has ? load_le<scalar>(before + i * Element) : scalar{0}, has);
       store_le(out + i * Element, x);
     }
+  }
+  template <bool Add, class X>
+  SORA2_INLINE static void step(X& x, X const& before, bool has)
+  {
+    if constexpr (Add)
+      add_step(x, before, has);
+    else
+      subtract_step(x, before, has);
   }
   template <class X>
   SORA2_INLINE static void add_step(X& x, X const& before, bool has)
@@ -254,8 +246,8 @@ struct delta_steps {
     std::size_t i = least(std::size_t{Distance}, count);
     if constexpr (bytes >= 16) {
       // 16 bytes never reach into themselves: the sum is an addition of what is already there.
-      add_on_host(in, nullptr, out, i);
-      if (count > i) add_on_host(in + i * Element, out, out + i * Element, count - i);
+      run_on_host<true>(in, nullptr, out, i);
+      if (count > i) run_on_host<true>(in + i * Element, out, out + i * Element, count - i);
       return;
     } else if constexpr (16 % bytes == 0) {
       vector sum = {};

@@ -449,7 +449,7 @@ TEST_SUITE("codec/context") {
       double magnitude = 0;
       for (std::uint32_t s = 0; s < 256; ++s)
         if (s != t.escape)
-          magnitude += f[s] * std::abs(static_cast<int>(static_cast<std::int8_t>(s))) / 512.0;
+          magnitude += f[s] * std::abs(static_cast<double>(static_cast<std::int8_t>(s))) / 512.0;
       double const middle = 0.25 * std::exp2(c / 2.0 + 0.25) + 0.3;
       CHECK(magnitude > middle * 0.75);
       CHECK(magnitude < middle * 1.1);

@@ -93,6 +93,18 @@ struct vector_steps<avx2_warp> : portable_steps {
     to_part(_mm256_fmadd_ps(register_of<float>(x), register_of<float>(y), register_of<float>(z)),
             out);
   }
+  template <class T, class Compare>
+  SORA2_TARGET_AVX2 static inline void compare(v8<T> const& x, v8<T> const& y, Compare comparison,
+                                               v8<std::int32_t>& out)
+  {
+    comparison(x, y, out);
+  }
+  template <class T>
+  SORA2_TARGET_AVX2 static inline void choose(v8<std::int32_t> const& m, v8<T> const& x,
+                                              v8<T> const& y, v8<T>& out)
+  {
+    out = m ? x : y;
+  }
   template <class T>
   SORA2_TARGET_AVX2 static inline void lesser(v8<T> const& x, v8<T> const& y, v8<T>& out)
   {

@@ -50,7 +50,19 @@ inline Result only_on_host()
 {
   __builtin_trap();
 }
-#elif defined(__x86_64__)
+#elif !defined(__x86_64__)
+template <class F>
+SORA2_FLATTEN inline auto run_portable(F&& f)
+{
+  return f(host_warp{});
+}
+#else
+/// Few machines get here: it is left to the compiler what to inline, for the sake of compile time.
+template <class F>
+inline auto run_portable(F&& f)
+{
+  return f(host_warp{});
+}
 template <class F>
 SORA2_FLATTEN_AVX512 inline auto run_avx512(F&& f)
 {
@@ -78,7 +90,7 @@ inline auto with_warp(isa set, F&& f)
   if (set == isa::avx2) return detail::run_avx2(f);
 #endif
   static_cast<void>(set);
-  return f(host_warp{});
+  return detail::run_portable(f);
 #endif
 }
 

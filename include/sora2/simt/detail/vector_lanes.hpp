@@ -57,6 +57,12 @@ struct portable_steps {
 #endif
   template <class T>
   using vn = typename vector_of<T, native>::type;
+  /// g++ does also comparisons and choices of more one by one.
+#if defined(__clang__)
+  static constexpr int compared = 8;
+#else
+  static constexpr int compared = native;
+#endif
 
   template <class T>
   SORA2_INLINE static void fill(T x, v8<T>& out)
@@ -77,16 +83,54 @@ struct portable_steps {
   {
     for (int i = 0; i < 8; ++i) out[i] = __builtin_fmaf(x[i], y[i], z[i]);
   }
+  template <class T, class Compare>
+  SORA2_INLINE static void compare(v8<T> const& x, v8<T> const& y, Compare comparison,
+                                   v8<std::int32_t>& out)
+  {
+    for (int first = 0; first < 8; first += compared) {
+      typename vector_of<T, compared>::type p, q;
+      typename vector_of<std::int32_t, compared>::type m;
+      part_of<T>(x, first, p);
+      part_of<T>(y, first, q);
+      comparison(p, q, m);
+      std::memcpy(reinterpret_cast<std::int32_t*>(&out) + first, &m, sizeof m);
+    }
+  }
+  template <class T>
+  SORA2_INLINE static void choose(v8<std::int32_t> const& chosen, v8<T> const& x, v8<T> const& y,
+                                  v8<T>& out)
+  {
+    for (int first = 0; first < 8; first += compared) {
+      typename vector_of<T, compared>::type p, q;
+      typename vector_of<std::int32_t, compared>::type m;
+      part_of<T>(x, first, p);
+      part_of<T>(y, first, q);
+      part_of<std::int32_t>(chosen, first, m);
+      p = m ? p : q;
+      std::memcpy(reinterpret_cast<T*>(&out) + first, &p, sizeof p);
+    }
+  }
+  template <class T, class Part>
+  SORA2_INLINE static void part_of(v8<T> const& x, int first, Part& out)
+  {
+    std::memcpy(&out, reinterpret_cast<T const*>(&x) + first, sizeof out);
+  }
   /// Where a NaN takes part, x stays.
   template <class T>
   SORA2_INLINE static void lesser(v8<T> const& x, v8<T> const& y, v8<T>& out)
   {
-    out = y < x ? y : x;
+    v8<std::int32_t> m;
+    compare<T>(
+        y, x, [](auto const& p, auto const& q, auto& r) { r = p < q; }, m);
+    choose<T>(m, y, x, out);
   }
   template <class T>
   SORA2_INLINE static void greater(v8<T> const& x, v8<T> const& y, v8<T>& out)
   {
-    out = x < y ? y : x;
+    v8<std::int32_t> m;
+    compare<T>(
+        x, y, [](auto const& p, auto const& q, auto& r) { r = p < q; }, m);
+    choose<T>(m, y, x, out);
   }
   SORA2_INLINE static void round(v8<float> const& x, v8<std::int32_t>& out)
   {
@@ -228,10 +272,17 @@ struct lanes<T, W> {
   {                                                                     \
     return {x.a op y.a, x.b op y.b, x.c op y.c, x.d op y.d};            \
   }
-#define SORA2_LANES_COMPARE(op)                                                \
-  SORA2_INLINE friend lane_mask<W> operator op(lanes const& x, lanes const& y) \
-  {                                                                            \
-    return {x.a op y.a, x.b op y.b, x.c op y.c, x.d op y.d};                   \
+#define SORA2_LANES_COMPARE(op)                                                             \
+  SORA2_INLINE friend lane_mask<W> operator op(lanes const& x, lanes const& y)              \
+  {                                                                                         \
+    using steps = detail::vector_steps<W>;                                                  \
+    constexpr auto compare = [](auto const& p, auto const& q, auto& out) { out = p op q; }; \
+    lane_mask<W> m;                                                                         \
+    steps::template compare<T>(x.a, y.a, compare, m.a);                                     \
+    steps::template compare<T>(x.b, y.b, compare, m.b);                                     \
+    steps::template compare<T>(x.c, y.c, compare, m.c);                                     \
+    steps::template compare<T>(x.d, y.d, compare, m.d);                                     \
+    return m;                                                                               \
   }
 #define SORA2_LANES_BITWISE(op)                                         \
   SORA2_INLINE friend lanes operator op(lanes const& x, lanes const& y) \
@@ -334,7 +385,13 @@ struct lane_mask<W> {
 template <class T, detail::vector_warp_type W>
 SORA2_INLINE lanes<T, W> select(lane_mask<W> const& m, lanes<T, W> const& x, lanes<T, W> const& y)
 {
-  return {m.a ? x.a : y.a, m.b ? x.b : y.b, m.c ? x.c : y.c, m.d ? x.d : y.d};
+  using steps = detail::vector_steps<W>;
+  lanes<T, W> out;
+  steps::template choose<T>(m.a, x.a, y.a, out.a);
+  steps::template choose<T>(m.b, x.b, y.b, out.b);
+  steps::template choose<T>(m.c, x.c, y.c, out.c);
+  steps::template choose<T>(m.d, x.d, y.d, out.d);
+  return out;
 }
 
 template <class T, detail::vector_warp_type W>

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <sora2/codec/bulk.hpp>
 #include <sora2/codec/detail/stages.hpp>
 #include <sora2/codec/policy.hpp>
 #include <sora2/core/bits.hpp>
@@ -16,7 +17,6 @@
 #include <sora2/core/macros.hpp>
 #include <sora2/core/version.hpp>
 #include <sora2/simt/crc32c.hpp>
-#include <sora2/simt/dispatch.hpp>
 
 namespace sora2 {
 
@@ -318,7 +318,7 @@ template <byte_codec_policy Codec>
                                               block_options options = {},
                                               model_t<Codec> const& m = {}, isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) -> result<std::size_t> {
+  return with_warp_for<Codec>(set, [&](auto const& w) -> result<std::size_t> {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return encode_block<Codec>(w, s, in, out, options, m);
   });
@@ -329,7 +329,7 @@ template <codec_policy Codec, class T>
                                               block_options options = {},
                                               model_t<Codec> const& m = {}, isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) -> result<std::size_t> {
+  return with_warp_for<Codec>(set, [&](auto const& w) -> result<std::size_t> {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return encode_block<Codec>(w, s, tile<T const>(in), out, options, m);
   });
@@ -339,7 +339,7 @@ template <byte_codec_policy Codec>
                                 block_options options = {}, model_t<Codec> const& m = {},
                                 isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) -> status {
+  return with_warp_for<Codec>(set, [&](auto const& w) -> status {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return decode_block<Codec>(w, s, block, out, options, m);
   });
@@ -349,7 +349,7 @@ template <codec_policy Codec, real_type T>
                                 block_options options = {}, model_t<Codec> const& m = {},
                                 isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) -> status {
+  return with_warp_for<Codec>(set, [&](auto const& w) -> status {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return decode_block<Codec>(w, s, block, out, options, m);
   });

@@ -8,13 +8,23 @@
 
 namespace sora2 {
 
+/// Runs `f(warp)` with the warp of `set` for work with these codecs, which may need none of its instructions.
+template <class... Codecs, class F>
+inline auto with_warp_for(isa set, F&& f)
+{
+  if constexpr ((is_scalar_on_host<Codecs> && ...))
+    return with_host_warp(f);
+  else
+    return with_warp(set, f);
+}
+
 /// Encodes `in` and gives the number of bytes written to `out`.
 /// Errors: output_too_small (`Codec::encoded_bound` is always enough), and those of the policy.
 template <byte_codec_policy Codec>
 [[nodiscard]] result<std::size_t> encode(view<std::byte const> in, view<std::byte> out,
                                          model_t<Codec> const& m = {}, isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) -> result<std::size_t> {
+  return with_warp_for<Codec>(set, [&](auto const& w) -> result<std::size_t> {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return encode_with<Codec>(w, s, in, out, m);
   });
@@ -24,7 +34,7 @@ template <byte_codec_policy Codec>
 [[nodiscard]] status decode(view<std::byte const> in, view<std::byte> out,
                             model_t<Codec> const& m = {}, isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) -> status {
+  return with_warp_for<Codec>(set, [&](auto const& w) -> status {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return decode_with<Codec>(w, s, in, out, m);
   });
@@ -36,7 +46,7 @@ template <value_codec_policy Codec, class T>
 [[nodiscard]] result<std::size_t> encode(tile<T> in, view<std::byte> out,
                                          model_t<Codec> const& m = {}, isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) -> result<std::size_t> {
+  return with_warp_for<Codec>(set, [&](auto const& w) -> result<std::size_t> {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return encode_with<Codec>(w, s, tile<T const>(in), out, m);
   });
@@ -45,7 +55,7 @@ template <value_codec_policy Codec, real_type T>
 [[nodiscard]] status decode(view<std::byte const> in, tile<T> out, model_t<Codec> const& m = {},
                             isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) -> status {
+  return with_warp_for<Codec>(set, [&](auto const& w) -> status {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return decode_with<Codec>(w, s, in, out, m);
   });

@@ -42,6 +42,7 @@ struct chain_of {
   }();
   static constexpr codec_family family = codec_family::chain;
   static constexpr bool host_only = (is_host_only<Stages> || ...);
+  static constexpr bool scalar_on_host = (is_scalar_on_host<Stages> && ...);
   using model = detail::models_t<Stages...>;
 
   [[nodiscard]] SORA2_HD static constexpr format_id format()

@@ -79,6 +79,7 @@ struct lz4 {
   static constexpr lz4_config config = Config;
   static constexpr level tier = level::fast;
   static constexpr codec_family family = codec_family::lz4;
+  static constexpr bool scalar_on_host = true;
   static constexpr std::size_t largest_input = detail::lz4_largest_input;
 
   /// The same for all settings: what is written does not depend on them to be read.
@@ -192,6 +193,7 @@ struct lz4_primed {
   static constexpr lz4_config config = Config;
   static constexpr level tier = plain::tier;
   static constexpr codec_family family = plain::family;
+  static constexpr bool scalar_on_host = true;
   SORA2_HD static constexpr format_id format() { return format_id{}.mix("lz4 with dictionary"); }
   SORA2_HD static constexpr std::size_t encoded_bound(std::size_t raw_bytes)
   {

@@ -38,6 +38,7 @@ enum class codec_family : std::uint16_t {
 ///   changes them · `encoded_bound(raw_bytes)`: no encode ever needs more room · `scratch<Warp>`: trivially default
 ///   constructible, left synced by every call · optional `model` (trivially copyable; default: none) and
 ///   `host_only` (default false; a kernel that meets such a block answers `status::not_resident`)
+///   `scalar_on_host` (default false; true where the lanes of a host warp are not used: bulk entries choose no set then)
 template <class C>
 concept policy_facts = std::is_empty_v<C> && std::semiregular<C> && requires {
   C::config;
@@ -78,6 +79,13 @@ template <class C>
 inline constexpr bool is_host_only = [] {
   if constexpr (requires { C::host_only; })
     return C::host_only;
+  else
+    return false;
+}();
+template <class C>
+inline constexpr bool is_scalar_on_host = [] {
+  if constexpr (requires { C::scalar_on_host; })
+    return C::scalar_on_host;
   else
     return false;
 }();

@@ -38,6 +38,7 @@ struct tiers {
   template <std::size_t I>
   using codec = detail::nth_t<I, Codecs...>;
   using model = detail::models_t<Codecs...>;
+  static constexpr bool scalar_on_host = (is_scalar_on_host<Codecs> && ...);
 
   template <class Warp>
   struct scratch {
@@ -180,7 +181,7 @@ template <tiers_list Tiers>
 write_block(level l, view<std::byte const> in, view<std::byte> out, block_options options = {},
             typename Tiers::model const& m = {}, isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) -> result<std::size_t> {
+  return with_warp_for<Tiers>(set, [&](auto const& w) -> result<std::size_t> {
     typename Tiers::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return Tiers::encode_block(w, s, l, in, out, options, m);
   });
@@ -191,7 +192,7 @@ template <tiers_list Tiers, class T>
 write_block(level l, tile<T> in, view<std::byte> out, block_options options = {},
             typename Tiers::model const& m = {}, isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) -> result<std::size_t> {
+  return with_warp_for<Tiers>(set, [&](auto const& w) -> result<std::size_t> {
     typename Tiers::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return Tiers::encode_block(w, s, l, tile<T const>(in), out, options, m);
   });
@@ -202,7 +203,7 @@ template <tiers_list Tiers>
                                 block_options options = {}, typename Tiers::model const& m = {},
                                 isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) -> status {
+  return with_warp_for<Tiers>(set, [&](auto const& w) -> status {
     typename Tiers::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return Tiers::decode_block(w, s, block, out, options, m);
   });
@@ -212,7 +213,7 @@ template <tiers_list Tiers, real_type T>
                                 block_options options = {}, typename Tiers::model const& m = {},
                                 isa set = best_isa())
 {
-  return with_warp(set, [&](auto const& w) -> status {
+  return with_warp_for<Tiers>(set, [&](auto const& w) -> status {
     typename Tiers::template scratch<std::remove_cvref_t<decltype(w)>> s;
     return Tiers::decode_block(w, s, block, out, options, m);
   });

@@ -122,6 +122,7 @@ struct zstd {
   static constexpr level tier = level::store;
   static constexpr codec_family family = codec_family::zstd;
   static constexpr bool host_only = true;
+  static constexpr bool scalar_on_host = true;
   using model = zstd_dictionary;
   template <class Warp>
   struct scratch {};

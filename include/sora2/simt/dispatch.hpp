@@ -94,6 +94,17 @@ inline auto with_warp(isa set, F&& f)
 #endif
 }
 
+/// The same with host_warp, compiled for it alone.
+template <class F>
+inline auto with_host_warp(F&& f)
+{
+#if SORA2_ON_DEVICE
+  return detail::only_on_host<decltype(f(host_warp{}))>();
+#else
+  return detail::run_portable(f);
+#endif
+}
+
 template <class F>
 inline auto with_best_warp(F&& f)
 {

@@ -35,6 +35,9 @@ SORA2_INLINE void lz4_copy_until(std::byte* end, std::byte* to, std::byte const*
 /// Adds the extension bytes at `ip`. False when they run into the end of the input.
 SORA2_INLINE bool lz4_read_length(std::byte const*& ip, std::byte const* end, std::size_t& length)
 {
+  // A page that is all literals has 255 after 255.
+  for (; end - ip >= 8 && load_le<std::uint64_t>(ip) == ~std::uint64_t{0}; ip += 8)
+    length += std::size_t{8} * 255;
   std::uint32_t b;
   do {
     if (ip == end) return false;

@@ -18,27 +18,33 @@ namespace sora2 {
 
 namespace detail {
 
-/// For each 8-bit mask: where each set bit's word lies in the packed words (4 bits a lane).
+/// For each 8-bit mask a byte shuffle: packed words to the places of the set bits, zeros to the others.
 struct expand_table {
-  std::uint64_t row[256];
+  std::uint8_t row[256][16];
 };
 constexpr expand_table make_expand_table()
 {
   expand_table t{};
   for (std::uint32_t m = 0; m < 256; ++m) {
-    std::uint64_t r = 0, rank = 0;
-    for (int i = 0; i < 8; ++i)
-      if (m >> i & 1u) r |= rank++ << (8 * i);
-    t.row[m] = r;
+    std::uint32_t rank = 0;
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      bool const set = (m >> i & 1u) != 0;
+      t.row[m][2 * i] = static_cast<std::uint8_t>(set ? 2 * rank : 0x80u);
+      t.row[m][2 * i + 1] = static_cast<std::uint8_t>(set ? 2 * rank + 1 : 0x80u);
+      rank += set;
+    }
   }
   return t;
 }
 inline constexpr expand_table expand_rows = make_expand_table();
 
 /// For each 8-bit mask: the set lanes in rising order, in the last places of eight.
-constexpr expand_table make_compress_table()
+struct compress_table {
+  std::uint64_t row[256];
+};
+constexpr compress_table make_compress_table()
 {
-  expand_table t{};
+  compress_table t{};
   for (std::uint32_t m = 0; m < 256; ++m) {
     std::uint64_t r = 0;
     for (std::uint64_t i = 0; i < 8; ++i)
@@ -47,7 +53,7 @@ constexpr expand_table make_compress_table()
   }
   return t;
 }
-inline constexpr expand_table compress_rows = make_compress_table();
+inline constexpr compress_table compress_rows = make_compress_table();
 
 // Registers move to and from parts by unaligned loads and stores, which the optimiser removes.
 template <class T>
@@ -358,11 +364,9 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
                                                  detail::v8<std::uint32_t>& out)
   {
     std::uint32_t const m = steps::ballot(need);
-    __m256i const next = _mm256_cvtepu16_epi32(steps::words(p));
-    __m256i const from = _mm256_cvtepu8_epi32(steps::bytes(&detail::expand_rows.row[m]));
-    detail::to_part<std::uint32_t>(_mm256_and_si256(_mm256_permutevar8x32_epi32(next, from),
-                                                    detail::register_of<std::int32_t>(need)),
-                                   out);
+    __m128i const spread =
+        _mm_shuffle_epi8(steps::words(p), steps::words(detail::expand_rows.row[m]));
+    detail::to_part<std::uint32_t>(_mm256_cvtepu16_epi32(spread), out);
     p += 2 * popcount(m);
   }
   SORA2_TARGET_AVX2 static inline void put_part(std::byte*& p, detail::v8<std::uint32_t> const& x,

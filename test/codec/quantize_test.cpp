@@ -36,6 +36,13 @@ using int2_channels =
   int8_tokens, int8_channels, int8_zeros, int4_tokens, int4_channels, int4_rotated, int4_signed, \
       int2_tokens, int2_channels
 
+/// One codec of each kind meets all value types; the others float16, since every pair costs seconds to compile.
+#define QUANTIZE_ALL_TYPES int8_zeros, int4_channels, int4_rotated
+template <class Codec>
+inline constexpr bool all_types =
+    std::is_same_v<Codec, int8_zeros> || std::is_same_v<Codec, int4_channels> ||
+    std::is_same_v<Codec, int4_rotated>;
+
 struct shape {
   std::uint32_t planes, rows, columns;
   [[nodiscard]] std::size_t size() const { return std::size_t{planes} * rows * columns; }
@@ -131,9 +138,11 @@ void check_against_reference(std::vector<T> const& values, shape of)
   support::on_all_warps([&](auto const& w) {
     bytes const stream = encoded<Codec>(w, values, of);
     CHECK(stream == slow.bytes);
-    CHECK(same_bits(decoded<Codec, float16>(w, stream, of), halves));
-    CHECK(same_bits(decoded<Codec, bfloat16>(w, stream, of), brains));
-    CHECK(same_bits(decoded<Codec, float>(w, stream, of), floats));
+    if constexpr (all_types<Codec> || std::is_same_v<T, float16>)
+      CHECK(same_bits(decoded<Codec, float16>(w, stream, of), halves));
+    if constexpr (all_types<Codec> || std::is_same_v<T, bfloat16>)
+      CHECK(same_bits(decoded<Codec, bfloat16>(w, stream, of), brains));
+    if constexpr (all_types<Codec>) CHECK(same_bits(decoded<Codec, float>(w, stream, of), floats));
   });
 }
 
@@ -183,9 +192,11 @@ TEST_SUITE("codec/quantize") {
     for (shape of : {shape{1, 1, 1}, shape{2, 3, 7}, shape{1, 9, 80}, shape{1, 5, 96},
                      shape{2, 4, 128}, shape{1, 33, 65}, shape{1, 3, 320}})
       check_against_reference<Codec>(sample<float16>(of, ++seed), of);
-    shape const of{1, 5, 100};
-    check_against_reference<Codec>(sample<bfloat16>(of, 90), of);
-    check_against_reference<Codec>(sample<float>(of, 91), of);
+    if constexpr (all_types<Codec>) {
+      shape const of{1, 5, 100};
+      check_against_reference<Codec>(sample<bfloat16>(of, 90), of);
+      check_against_reference<Codec>(sample<float>(of, 91), of);
+    }
   }
   TEST_CASE("pages of a cache")
   {
@@ -199,16 +210,16 @@ TEST_SUITE("codec/quantize") {
   TEST_CASE_TEMPLATE("tiles without values have empty streams", Codec, QUANTIZE_ALL)
   {
     for (shape of : {shape{0, 4, 4}, shape{4, 0, 4}, shape{4, 4, 0}}) {
-      std::vector<float> const none;
+      std::vector<float16> const none;
       CHECK(Codec::encoded_size(of.planes, of.rows, of.columns) == 0);
       support::on_all_warps([&](auto const& w) {
         CHECK(encoded<Codec>(w, none, of).empty());
-        CHECK(decoded<Codec, float>(w, {}, of).empty());
+        CHECK(decoded<Codec, float16>(w, {}, of).empty());
       });
-      float x = 0;
+      float16 x;
       std::byte one{};
       CHECK(decode<Codec>(view<std::byte const>(&one, 1),
-                          tile<float>(&x, of.planes, of.rows, of.columns)) ==
+                          tile<float16>(&x, of.planes, of.rows, of.columns)) ==
             status::corrupt_input);
     }
   }
@@ -223,7 +234,7 @@ TEST_SUITE("codec/quantize") {
       }
   }
 
-  TEST_CASE_TEMPLATE("values come back within half a step", Codec, QUANTIZE_ALL)
+  TEST_CASE_TEMPLATE("values come back within half a step", Codec, QUANTIZE_ALL_TYPES)
   {
     if (Codec::config.rotate) return;
     shape const of{2, 70, 72};
@@ -349,9 +360,10 @@ TEST_SUITE("codec/quantize") {
           CHECK(encode<Codec>(tile<float16 const>(values.data(), 1, 3, 70), view<std::byte>(out),
                               {}, set)
                     .error() == status::non_finite);
-          CHECK(
-              encode<Codec>(tile<float const>(wide.data(), 1, 3, 70), view<std::byte>(out), {}, set)
-                  .error() == status::non_finite);
+          if constexpr (all_types<Codec>)
+            CHECK(encode<Codec>(tile<float const>(wide.data(), 1, 3, 70), view<std::byte>(out), {},
+                                set)
+                      .error() == status::non_finite);
         }
       }
   }
@@ -361,12 +373,12 @@ TEST_SUITE("codec/quantize") {
     bytes out(4096);
     std::vector<float> values(64, 0.0f);
     auto const answer = [&](auto codec) {
-      return encode<decltype(codec)>(tile<float const>(values.data(), 1, 1, 64),
+      return encode<decltype(codec)>(tile<float const>(values.data(), 1, 64, 1),
                                      view<std::byte>(out))
           .error();
     };
     values[3] = 1e30f;
-    CHECK(answer(int4_tokens{}) == status::unsupported);
+    CHECK(answer(int4_channels{}) == status::unsupported);
     CHECK(answer(int8_zeros{}) == status::ok);
     values[4] = -std::numeric_limits<float>::max();
     values[3] = std::numeric_limits<float>::max();
@@ -374,7 +386,7 @@ TEST_SUITE("codec/quantize") {
     values.assign(64, 0.0f);
     values[0] = 65504.0f;
     values[1] = -65504.0f;
-    CHECK(answer(int4_tokens{}) == status::ok);
+    CHECK(answer(int4_channels{}) == status::ok);
   }
 
   TEST_CASE_TEMPLATE("groups of one value come back exactly", Codec, int8_tokens, int4_tokens,
@@ -447,11 +459,11 @@ TEST_SUITE("codec/quantize") {
     shape const of{1, 1, 512};
     support::on_all_warps([&](auto const& w) {
       auto const s = decoded<nibbles, float16>(w, with_scale, of);
-      auto const u = decoded<plain, float>(w, with_zero, of);
+      auto const u = decoded<plain, float16>(w, with_zero, of);
       for (std::size_t i = 0; i < 512; ++i) {
         int const nibble = static_cast<int>(i / 2) >> (i % 2 * 4) & 15;
         CHECK(to_float(s[i]) == static_cast<float>(nibble < 8 ? nibble : nibble - 16));
-        CHECK(u[i] == static_cast<float>(nibble));
+        CHECK(to_float(u[i]) == static_cast<float>(nibble));
       }
     });
   }

@@ -109,7 +109,8 @@ struct vector_steps<avx2_warp> : portable_steps {
   SORA2_TARGET_AVX2 static inline void choose(v8<std::int32_t> const& m, v8<T> const& x,
                                               v8<T> const& y, v8<T>& out)
   {
-    out = m ? x : y;
+    out = x;
+    keep_where(m, out, y);
   }
   template <class T>
   SORA2_TARGET_AVX2 static inline void lesser(v8<T> const& x, v8<T> const& y, v8<T>& out)

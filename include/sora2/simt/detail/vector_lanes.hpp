@@ -106,9 +106,15 @@ struct portable_steps {
       part_of<T>(x, first, p);
       part_of<T>(y, first, q);
       part_of<std::int32_t>(chosen, first, m);
-      p = m ? p : q;
+      keep_where(m, p, q);
       std::memcpy(reinterpret_cast<T*>(&out) + first, &p, sizeof p);
     }
+  }
+  /// A template of its own: nvcc's front end fails on a choice between vectors of which one's type is known yet.
+  template <class Mask, class Part>
+  SORA2_INLINE static void keep_where(Mask const& m, Part& x, Part const& y)
+  {
+    x = m ? x : y;
   }
   template <class T, class Part>
   SORA2_INLINE static void part_of(v8<T> const& x, int first, Part& out)

@@ -131,6 +131,7 @@ SORA2_HD SORA2_INLINE void exercise_collectives(Warp const& w, exercise_input co
   out.put(w.shuffle(a, from)), out.put(w.shuffle(s, from)), out.put_exact(w.shuffle(x, from));
   for (int bits = 0; bits < 32; bits += 3) out.put(w.shuffle_xor(a, bits));
   for (int bits = 1; bits < 32; bits *= 2) out.put_exact(w.shuffle_xor(x, bits));
+  for (int bits = 1; bits < 32; bits *= 2) out.put(w.butterfly(halves, bits));
   out.put_same(w.broadcast(a, 0)), out.put_same(w.broadcast(a, 17)),
       out.put_same(w.broadcast(a, 31));
   out.put_same(w.ballot(a < b)), out.put_same(w.any(a < b)), out.put_same(w.all(a < b));
@@ -391,6 +392,11 @@ inline void expect_collectives(exercise_input const& in, row_list& r)
     r.each("shuffle_xor u", [&](auto i) { return in.a[i ^ bits]; });
   for (std::uint32_t bits = 1; bits < 32; bits *= 2)
     r.each_exact("shuffle_xor f", [&](auto i) { return in.x[i ^ bits]; });
+  for (std::uint32_t bits = 1; bits < 32; bits *= 2)
+    r.each("butterfly", [&](auto i) {
+      float const x = in.halves[i], y = in.halves[i ^ bits];
+      return (i & bits) == 0 ? x + y : y - x;
+    });
   for (int from : {0, 17, 31}) r.same("broadcast", in.a[from]);
   std::uint32_t less = 0, total = 0, total_signed = 0;
   for (int i = 0; i < 32; ++i) {

@@ -31,20 +31,6 @@ enum class rotation : std::uint8_t { forward, inverse };
   return 1.0f / static_cast<float>(1u << (direction == rotation::forward ? low : log2 - low));
 }
 
-namespace detail {
-
-/// Butterflies between lanes i and i + Bits: sum below, difference above.
-SORA2_TWO_SIDED
-template <std::uint32_t Bits, std::uint32_t Parts, class Warp>
-SORA2_HD SORA2_INLINE void lane_butterflies(Warp const& w, lanes<float, Warp> (&x)[Parts])
-{
-  auto const flip = (w.lane() & Bits) << (32 - bit_width(Bits));  // the sign bit of upper lanes
-  for (std::uint32_t i = 0; i < Parts; ++i)
-    x[i] = w.shuffle_xor(x[i], static_cast<int>(Bits)) + float_of(bits_of(x[i]) ^ flip);
-}
-
-}  // namespace detail
-
 /// Transforms aligned runs of `width` values in 32 * Parts consecutive ones, value 32 * k + i in lane i of x[k].
 /// Unscaled. `width` is a power of two up to 32 for Parts = 1, else 32 * Parts.
 SORA2_TWO_SIDED
@@ -52,12 +38,17 @@ template <std::uint32_t Parts, warp_context Warp>
 SORA2_HD SORA2_INLINE void hadamard(Warp const& w, lanes<float, Warp> (&x)[Parts],
                                     std::uint32_t width)
 {
-  if (width > 1) detail::lane_butterflies<1>(w, x);
-  if (width > 2) detail::lane_butterflies<2>(w, x);
-  if (width > 4) detail::lane_butterflies<4>(w, x);
-  if (width > 8) detail::lane_butterflies<8>(w, x);
-  if (width > 16) detail::lane_butterflies<16>(w, x);
+  SORA2_UNROLL_ON_HOST
+  for (std::uint32_t i = 0; i < Parts; ++i) {
+    if (width > 1) x[i] = w.butterfly(x[i], 1);
+    if (width > 2) x[i] = w.butterfly(x[i], 2);
+    if (width > 4) x[i] = w.butterfly(x[i], 4);
+    if (width > 8) x[i] = w.butterfly(x[i], 8);
+    if (width > 16) x[i] = w.butterfly(x[i], 16);
+  }
+  SORA2_UNROLL_ON_HOST
   for (std::uint32_t apart = 1; apart < Parts; apart *= 2) {
+    SORA2_UNROLL_ON_HOST
     for (std::uint32_t i = 0; i < Parts; ++i) {
       if ((i & apart) != 0) continue;
       lanes<float, Warp> const low = x[i], high = x[i + apart];
@@ -85,6 +76,7 @@ SORA2_HD SORA2_INLINE void rotate_parts(Warp const& w, From const* from, To* to,
 {
   for (std::uint32_t at = 0; at < count; at += 32 * Parts) {
     lanes<float, Warp> x[Parts];
+    SORA2_UNROLL_ON_HOST
     for (std::uint32_t i = 0; i < Parts; ++i) {
       if constexpr (Parts == 1)
         x[i] = w.template load_n<float>(from + at, count - at, 0.0f) * scale;
@@ -92,6 +84,7 @@ SORA2_HD SORA2_INLINE void rotate_parts(Warp const& w, From const* from, To* to,
         x[i] = w.template load<float>(from + at + 32 * i) * scale;
     }
     hadamard(w, x, width);
+    SORA2_UNROLL_ON_HOST
     for (std::uint32_t i = 0; i < Parts; ++i) {
       if constexpr (std::is_same_v<To, float16> || std::is_same_v<To, bfloat16>)
         x[i] = greatest(least(x[i], greatest_finite<To>()), -greatest_finite<To>());

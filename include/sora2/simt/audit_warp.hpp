@@ -470,6 +470,13 @@ struct audit_warp {
   {
     return shuffle(x, lane() ^ uints(static_cast<std::uint32_t>(bits)));
   }
+  /// Lanes i and i + bits: the lower gets the sum of both, the upper the lower minus the upper. `bits` is uniform: 1, 2, 4, 8, 16.
+  [[nodiscard]] lanes<float, audit_warp> butterfly(lanes<float, audit_warp> const& x,
+                                                   int bits) const
+  {
+    auto const y = shuffle_xor(x, bits);
+    return select((lane() & uints(static_cast<std::uint32_t>(bits))) == 0u, x + y, y - x);
+  }
   template <class T>
   [[nodiscard]] T broadcast(lanes<T, audit_warp> const& x, int from) const
   {

@@ -290,6 +290,18 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
     return y;
   }
 
+  [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<float, avx2_warp>
+  butterfly(lanes<float, avx2_warp> const& x, int bits) const
+  {
+    if (bits != 1) return base::butterfly(x, bits);
+    lanes<float, avx2_warp> y;
+    neighbours(x.a, y.a);
+    neighbours(x.b, y.b);
+    neighbours(x.c, y.c);
+    neighbours(x.d, y.d);
+    return y;
+  }
+
   [[nodiscard]] SORA2_TARGET_AVX2 inline uints take_next(word_source& source,
                                                          mask const& need) const
   {
@@ -333,6 +345,13 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
     __m256 const low = _mm256_blendv_ps(pick(x.a), pick(x.b), bit3);
     __m256 const high = _mm256_blendv_ps(pick(x.c), pick(x.d), bit3);
     _mm256_storeu_ps(reinterpret_cast<float*>(&out), _mm256_blendv_ps(low, high, bit4));
+  }
+  /// Sum in even lanes, difference in odd ones, by the fused instruction that does both: a product with 1 is exact.
+  SORA2_TARGET_AVX2 static inline void neighbours(detail::v8<float> const& x,
+                                                  detail::v8<float>& out)
+  {
+    __m256 const y = detail::register_of<float>(x);
+    detail::to_part(_mm256_fmsubadd_ps(_mm256_permute_ps(y, 0xB1), _mm256_set1_ps(1.0f), y), out);
   }
   template <class U>
   SORA2_TARGET_AVX2 static inline __m128i gather_four(U const* p, __m128i const& at)

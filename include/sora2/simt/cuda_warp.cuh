@@ -234,6 +234,13 @@ struct cuda_warp {
   {
     return __shfl_xor_sync(every, x.value, bits);
   }
+  /// Lanes i and i + bits: the lower gets the sum of both, the upper the lower minus the upper. `bits` is uniform: 1, 2, 4, 8, 16.
+  [[nodiscard]] __device__ lanes<float, cuda_warp> butterfly(lanes<float, cuda_warp> x,
+                                                             int bits) const
+  {
+    float const y = __shfl_xor_sync(every, x.value, bits);
+    return (lane().value & static_cast<std::uint32_t>(bits)) == 0 ? x.value + y : y - x.value;
+  }
   template <class T>
   [[nodiscard]] __device__ T broadcast(lanes<T, cuda_warp> x, int from) const
   {

@@ -127,7 +127,8 @@ struct word_sink {
 ///   float16, bfloat16, float) · load_n<T>(p, n, fill): lanes >= n get fill and touch no memory · store, store_n likewise
 /// - gather<T>(p, at) and gather<T>(p, at, mask, fill), places below 2^31 · scatter(p, at, x, mask): one winner, the
 ///   highest lane, on conflicts; costs a match over the warp · scatter_distinct: the same where there are no conflicts
-/// - shuffle(x, from), shuffle_xor(x, bits), broadcast(x, lane) · ballot, any, all · sum (fixed butterfly order 16, 8, 4, 2, 1),
+/// - shuffle(x, from), shuffle_xor(x, bits), butterfly(x, bits): sum in the lower, difference in the upper lane of each
+///   pair i, i ^ bits, for floats and one bit · broadcast(x, lane) · ballot, any, all · sum (fixed butterfly order 16, 8, 4, 2, 1),
 ///   greatest_of, least_of · prefix_sum (exclusive; integers only)
 /// - previous_equal(x): the highest lane below with the same value, or 32; integers only
 /// - take_next(source, need): needy lanes read the next words in lane order, others get 0
@@ -161,6 +162,9 @@ concept warp_context =
       } -> std::same_as<lanes<float, W>>;
       {
         w.shuffle_xor(x, 1)
+      } -> std::same_as<lanes<float, W>>;
+      {
+        w.butterfly(x, 1)
       } -> std::same_as<lanes<float, W>>;
       {
         w.broadcast(x, 0)

@@ -65,6 +65,13 @@ struct array_warp {
     self().scatter(p, at, x, chosen);
   }
 
+  /// Lanes i and i + bits: the lower gets the sum of both, the upper the lower minus the upper. `bits` is uniform: 1, 2, 4, 8, 16.
+  [[nodiscard]] SORA2_INLINE lanes<float, Self> butterfly(lanes<float, Self> const& x,
+                                                          int bits) const
+  {
+    auto const y = self().shuffle_xor(x, bits);
+    return select((self().lane() & static_cast<std::uint32_t>(bits)) == 0u, x + y, y - x);
+  }
   template <class T>
   [[nodiscard]] SORA2_INLINE T broadcast(lanes<T, Self> const& x, int from) const
   {

@@ -84,6 +84,16 @@ struct vector_warp : array_warp<Self> {
     if (bits & 1) y = within<1, 0, 3, 2, 5, 4, 7, 6>(y);
     return y;
   }
+  [[nodiscard]] SORA2_INLINE lanes<float, Self> butterfly(lanes<float, Self> const& x,
+                                                          int bits) const
+  {
+    if ((bits & 16) != 0) return {x.a + x.c, x.b + x.d, x.a - x.c, x.b - x.d};
+    if ((bits & 8) != 0) return {x.a + x.b, x.a - x.b, x.c + x.d, x.c - x.d};
+    auto const distance = static_cast<std::uint32_t>(bits);
+    auto const flip = (self().lane() & distance)
+                      << (32 - bit_width(distance));  // upper lanes' sign
+    return self().shuffle_xor(x, bits) + float_of(bits_of(x) ^ flip);
+  }
 
   [[nodiscard]] SORA2_INLINE std::uint32_t ballot(mask const& m) const
   {

@@ -233,95 +233,76 @@ struct half_range {
   }
 };
 
-}  // namespace detail
-
-template <bool Magnitudes>
-class value_range<float16, Magnitudes, avx2_warp> {
-  using range = detail::half_range<Magnitudes>;
-
+/// What the ranges below share; they add how many results become lanes of numbers.
+template <bool Magnitudes, class Warp>
+class half_value_range {
  public:
   SORA2_TARGET_AVX2 inline void start() { range_.start(); }
-  SORA2_TARGET_AVX2 inline void take(avx2_warp const&, float16 const* p, std::uint32_t n)
+  SORA2_TARGET_AVX2 inline void take(Warp const&, float16 const* p, std::uint32_t n)
   {
     range_.take(p, n);
   }
-  [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<float, avx2_warp> low() const
-  {
-    return numbers(range_.lowest);
-  }
-  [[nodiscard]] SORA2_TARGET_AVX2 inline lanes<float, avx2_warp> high() const
-  {
-    return numbers(range_.highest);
-  }
   template <std::uint32_t Lines>
-  SORA2_TARGET_AVX2 inline void measure(avx2_warp const&, float16 const* p, float& low, float& high)
+  SORA2_TARGET_AVX2 inline void measure(Warp const&, float16 const* p, float& low, float& high)
   {
     range::template measure<Lines>(p, low, high);
   }
-  SORA2_TARGET_AVX2 inline void measure(avx2_warp const&, float16 const* p, std::uint32_t count,
+  SORA2_TARGET_AVX2 inline void measure(Warp const&, float16 const* p, std::uint32_t count,
                                         float& low, float& high)
   {
     range_.measure(p, count, low, high);
   }
-  [[nodiscard]] SORA2_TARGET_AVX2 static inline lanes<float, avx2_warp>
-  numbers(lanes<float, avx2_warp> const& results)
+  [[nodiscard]] bool damaged(Warp const&) const { return false; }
+
+ protected:
+  using range = half_range<Magnitudes>;
+  range range_;
+};
+
+}  // namespace detail
+
+template <bool Magnitudes>
+class value_range<float16, Magnitudes, avx2_warp>
+    : public detail::half_value_range<Magnitudes, avx2_warp> {
+  using typename detail::half_value_range<Magnitudes, avx2_warp>::range;
+  using reals = lanes<float, avx2_warp>;
+
+ public:
+  [[nodiscard]] SORA2_TARGET_AVX2 inline reals low() const { return of(this->range_.lowest); }
+  [[nodiscard]] SORA2_TARGET_AVX2 inline reals high() const { return of(this->range_.highest); }
+  [[nodiscard]] SORA2_TARGET_AVX2 static inline reals numbers(reals const& results)
   {
-    lanes<std::uint32_t, avx2_warp> const x = bits_of(results);
-    lanes<float, avx2_warp> y;
+    auto const x = bits_of(results);
+    reals y;
     detail::to_part(_mm256_cvtph_ps(range::eight(detail::register_of<std::uint32_t>(x.a))), y.a);
     detail::to_part(_mm256_cvtph_ps(range::eight(detail::register_of<std::uint32_t>(x.b))), y.b);
     detail::to_part(_mm256_cvtph_ps(range::eight(detail::register_of<std::uint32_t>(x.c))), y.c);
     detail::to_part(_mm256_cvtph_ps(range::eight(detail::register_of<std::uint32_t>(x.d))), y.d);
     return y;
   }
-  [[nodiscard]] bool damaged(avx2_warp const&) const { return false; }
 
  private:
-  SORA2_TARGET_AVX2 static inline lanes<float, avx2_warp>
-  numbers(detail::v8<std::int32_t> const (&x)[2])
+  SORA2_TARGET_AVX2 static inline reals of(detail::v8<std::int32_t> const (&x)[2])
   {
-    lanes<float, avx2_warp> y;
+    reals y;
     detail::to_part(_mm256_cvtph_ps(range::eight(x, 0)), y.a);
     detail::to_part(_mm256_cvtph_ps(range::eight(x, 1)), y.b);
     detail::to_part(_mm256_cvtph_ps(range::eight(x, 2)), y.c);
     detail::to_part(_mm256_cvtph_ps(range::eight(x, 3)), y.d);
     return y;
   }
-
-  range range_;
 };
 
 template <bool Magnitudes>
-class value_range<float16, Magnitudes, avx512_warp> {
-  using range = detail::half_range<Magnitudes>;
+class value_range<float16, Magnitudes, avx512_warp>
+    : public detail::half_value_range<Magnitudes, avx512_warp> {
+  using typename detail::half_value_range<Magnitudes, avx512_warp>::range;
+  using reals = lanes<float, avx512_warp>;
 
  public:
-  SORA2_TARGET_AVX512 inline void start() { range_.start(); }
-  SORA2_TARGET_AVX512 inline void take(avx512_warp const&, float16 const* p, std::uint32_t n)
-  {
-    range_.take(p, n);
-  }
-  [[nodiscard]] SORA2_TARGET_AVX512 inline lanes<float, avx512_warp> low() const
-  {
-    return numbers(range_.lowest);
-  }
-  [[nodiscard]] SORA2_TARGET_AVX512 inline lanes<float, avx512_warp> high() const
-  {
-    return numbers(range_.highest);
-  }
-  template <std::uint32_t Lines>
-  SORA2_TARGET_AVX512 inline void measure(avx512_warp const&, float16 const* p, float& low,
-                                          float& high)
-  {
-    range::template measure<Lines>(p, low, high);
-  }
-  SORA2_TARGET_AVX512 inline void measure(avx512_warp const&, float16 const* p, std::uint32_t count,
-                                          float& low, float& high)
-  {
-    range_.measure(p, count, low, high);
-  }
-  [[nodiscard]] SORA2_TARGET_AVX512 static inline lanes<float, avx512_warp>
-  numbers(lanes<float, avx512_warp> const& results)
+  [[nodiscard]] SORA2_TARGET_AVX512 inline reals low() const { return of(this->range_.lowest); }
+  [[nodiscard]] SORA2_TARGET_AVX512 inline reals high() const { return of(this->range_.highest); }
+  [[nodiscard]] SORA2_TARGET_AVX512 static inline reals numbers(reals const& results)
   {
     float16 room[32];
     float x[32];
@@ -331,19 +312,15 @@ class value_range<float16, Magnitudes, avx512_warp> {
                        range::eight(_mm256_castps_si256(_mm256_loadu_ps(x + 8 * i))));
     return avx512_warp{}.load<float>(room);
   }
-  [[nodiscard]] bool damaged(avx512_warp const&) const { return false; }
 
  private:
-  SORA2_TARGET_AVX512 static inline lanes<float, avx512_warp>
-  numbers(detail::v8<std::int32_t> const (&x)[2])
+  SORA2_TARGET_AVX512 static inline reals of(detail::v8<std::int32_t> const (&x)[2])
   {
     float16 room[32];
     for (int i = 0; i < 4; ++i)
       _mm_storeu_si128(reinterpret_cast<__m128i_u*>(room + 8 * i), range::eight(x, i));
     return avx512_warp{}.load<float>(room);
   }
-
-  range range_;
 };
 
 #endif

@@ -422,6 +422,7 @@ struct rans {
   encode_raw(Warp const& w, view<std::byte const> in, view<std::byte> out)
   {
     if (out.size < detail::rans_head + in.size) return status::output_too_small;
+    w.sync();  // other lanes may have written here, before their coding ran out of room
     write_head(w, out.data, detail::rans_mode::raw, 0, 0);
     w.copy(out.data + detail::rans_head, in.data, in.size);
     w.sync();

@@ -3,11 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <sora2/codec/block.hpp>
 #include <sora2/codec/chain.hpp>
+#include <sora2/codec/context.hpp>
 #include <sora2/codec/delta.hpp>
 #include <sora2/codec/lz4.hpp>
 #include <sora2/codec/planes.hpp>
@@ -114,20 +116,23 @@ void check_bytes(char const* name, encoder kind, bytes const& page, model_t<Code
 }
 template <class Codec, class T>
 void check_tile(char const* name, encoder kind, std::uint32_t planes, std::uint32_t rows,
-                std::uint32_t columns, block_options options = {})
+                std::uint32_t columns, block_options options = {}, model_t<Codec> const& m = {},
+                std::size_t loud = 0)
 {
   INFO(name);
-  auto const values = walk<T>(std::size_t{planes} * rows * columns);
+  auto values = walk<T>(std::size_t{planes} * rows * columns);
+  for (std::size_t i = 0; loud != 0 && i < values.size(); i += loud)
+    values[i] = from_float<T>(to_float(values[i]) * 64.0f);
   tile<T const> const page(values.data(), planes, rows, columns);
-  bytes const block = written<Codec>(page, values.size() * sizeof(T), options, {});
+  bytes const block = written<Codec>(page, values.size() * sizeof(T), options, m);
   std::vector<T> back(values.size());
   tile<T> const out(back.data(), planes, rows, columns);
   if (rewrite) {
-    read<Codec>(block, out);
+    read<Codec>(block, out, m);
     keep(name, block, as_bytes(view<T const>(back)));
   }
   if (kind == encoder::has_no_choice) CHECK(block == stored(name));
-  read<Codec>(stored(name), out);
+  read<Codec>(stored(name), out, m);
   check_page(name, as_bytes(view<T const>(back)));
 }
 
@@ -166,6 +171,17 @@ void check_all()
              float>("int2_token", fixed, 1, 9, 72);
   check_tile<chain<quantize<quantize_config{.bits = 4, .symmetric = false}>, lz4<>>, float16>(
       "int4_lz4", free, 1, 16, 64);
+
+  // Values that are far off make escapes and raw bits.
+  check_tile<context<>, float>("context", fixed, 3, 33, 40, {.exact_rows = 2});
+  check_tile<context<context_k>, float16>("context_k", fixed, 2, 64, 24, {}, {}, 97);
+  check_tile<context<context_v>, bfloat16>("context_v", fixed, 1, 70, 33, {}, {}, 61);
+  context_trainer trainer;
+  auto const sample = walk<bfloat16>(4096);
+  CHECK(trainer.add<context<context_v>>(tile<bfloat16 const>(sample.data(), 1, 64, 64)) ==
+        status::ok);
+  auto const table = std::make_unique<context_table>(trainer.table());
+  check_tile<context<context_v>, bfloat16>("context_table", fixed, 2, 40, 64, {}, table->model());
 }
 
 }  // namespace

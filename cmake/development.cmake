@@ -26,6 +26,12 @@ foreach(component lz4 zstd safetensors cuda)
   endif()
 endforeach()
 
+# A second reader of safetensors headers for the tests, and the writer of the program's JSON.
+find_package(nlohmann_json 3.10 CONFIG QUIET)
+if(TARGET nlohmann_json::nlohmann_json)
+  target_link_libraries(sora2_everything INTERFACE nlohmann_json::nlohmann_json)
+endif()
+
 # The peers have no CMake package: header and library are looked for by name.
 function(add_peer name header library)
   string(TOUPPER ${name} upper)

@@ -77,6 +77,10 @@ def main(components: list) -> None:
             consumers / "find_package", work / "paper", found, unknown), expect=said, fails=True)
         step("fetch_content refuses an unknown component", configure(
             consumers / "fetch_content", work / "paper2", checkout, unknown), expect=said, fails=True)
+        if "safetensors" in components:
+            step("find_package wants no library for safetensors", configure(
+                consumers / "find_package", work / "alone", found, "-DCOMPONENTS=safetensors",
+                "-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON"))
         if "lz4" in components:
             step("find_package says what a component lacks", configure(
                 consumers / "find_package", work / "lacking", found, "-DCOMPONENTS=lz4",

@@ -9,12 +9,12 @@ struct always_store {
   static constexpr sora2::level route(sora2::demand const&) { return sora2::level::store; }
 };
 struct with_state {
-  static constexpr int config = 0;
+  [[maybe_unused]] static constexpr int config = 0;
   int memory = 0;
   static constexpr sora2::level route(sora2::demand const&) { return sora2::level::store; }
 };
 struct without_route {
-  static constexpr int config = 0;
+  [[maybe_unused]] static constexpr int config = 0;
 };
 
 static_assert(sora2::router_policy<always_store>);

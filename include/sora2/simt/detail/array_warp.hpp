@@ -127,7 +127,7 @@ struct array_warp {
   SORA2_INLINE void store_one(U* p, T x) const
   {
     if constexpr (std::is_same_v<U, T>)
-      *p = x;
+      write_element(p, x);
     else
       store_element(p, x);
   }
@@ -135,7 +135,7 @@ struct array_warp {
   template <class U>
   [[nodiscard]] SORA2_INLINE U load_one(U const* p) const
   {
-    return *p;
+    return read_element(p);
   }
   /// Disjoint bytes.
   SORA2_INLINE void copy(std::byte* to, std::byte const* from, std::size_t bytes) const

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include <sora2/core/float16.hpp>
@@ -36,23 +37,44 @@ using memory_bits =
     std::conditional_t<is_half_storage<U>, std::uint16_t,
                        std::conditional_t<std::is_same_v<U, std::byte>, std::uint8_t, U>>;
 
+/// The host takes any address: streams begin where they are put.
+template <class U>
+[[nodiscard]] SORA2_HD SORA2_INLINE U read_element(U const* p)
+{
+#if SORA2_ON_DEVICE
+  return *p;
+#else
+  U x;
+  std::memcpy(&x, p, sizeof x);
+  return x;
+#endif
+}
+template <class U>
+SORA2_HD SORA2_INLINE void write_element(U* p, U x)
+{
+#if SORA2_ON_DEVICE
+  *p = x;
+#else
+  std::memcpy(p, &x, sizeof x);
+#endif
+}
 template <class T, class U>
   requires loadable<T, U>
 [[nodiscard]] SORA2_HD SORA2_INLINE T load_element(U const* p)
 {
   if constexpr (is_half_storage<U>)
-    return to_float(*p);
+    return to_float(read_element(p));
   else
-    return static_cast<T>(*p);
+    return static_cast<T>(read_element(p));
 }
 template <class U, class T>
   requires storable<T, U>
 SORA2_HD SORA2_INLINE void store_element(U* p, T x)
 {
   if constexpr (is_half_storage<U>)
-    *p = from_float<U>(x);
+    write_element(p, from_float<U>(x));
   else
-    *p = static_cast<U>(x);
+    write_element(p, static_cast<U>(x));
 }
 
 }  // namespace sora2::detail

@@ -22,6 +22,8 @@ using support::bytes;
 namespace {
 
 using narrow = sora2::rans<sora2::rans_config{.table_bits = 9}>;
+using shared_whole =
+    sora2::rans<sora2::rans_config{.tables = sora2::rans_tables::shared, .parts = 1}>;
 
 std::vector<isa> sets()
 {
@@ -301,6 +303,72 @@ TEST_SUITE("codec/rans") {
           support::reference_rans(raw, f, 12, shared->escape));
   }
 
+  TEST_CASE("from 16 KiB on a page is its two halves, each as a page of its own would be coded")
+  {
+    bytes const all = support::geometric_bytes(17000, 180, 31);
+    auto const table = sora2::make_rans_table(support::count_bytes(all));
+    REQUIRE(table);
+    auto const m = table->model();
+    for (std::size_t n : {16383u, 16384u, 16385u, 16415u, 16447u, 16448u, 16999u}) {
+      CAPTURE(n);
+      bytes const raw(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n));
+      round_trip<sora2::rans<>>(raw);
+      round_trip<sora2::rans_shared>(raw, m);
+      round_trip<shared_whole>(raw, m);
+      bytes const packed = pack<sora2::rans_shared>(raw, m), whole = pack<shared_whole>(raw, m);
+      if (n < 16384) {
+        CHECK(packed == whole);
+        continue;
+      }
+      auto const middle = raw.begin() + static_cast<std::ptrdiff_t>(n / 64 * 32);
+      bytes const first = pack<shared_whole>(bytes(raw.begin(), middle), m),
+                  second = pack<shared_whole>(bytes(middle, raw.end()), m);
+      bytes expected(first.begin(), first.begin() + 4);
+      std::size_t const length = first.size() - 4;
+      for (int i = 0; i < 4; ++i) expected.push_back(static_cast<std::byte>(length >> (8 * i)));
+      expected.insert(expected.end(), first.begin() + 4, first.end());
+      expected.insert(expected.end(), second.begin() + 4, second.end());
+      CHECK(packed == expected);
+
+      // Every length of the first half but the right one is refused, and so is every cut.
+      for (std::uint32_t wrong :
+           {0u, 1u, 75u, 76u, 1u << 31, ~0u, static_cast<std::uint32_t>(length - 2),
+            static_cast<std::uint32_t>(length + 2),
+            static_cast<std::uint32_t>(packed.size() - 8)}) {
+        bytes bad = packed;
+        for (std::size_t i = 0; i < 4; ++i) bad[4 + i] = static_cast<std::byte>(wrong >> (8 * i));
+        for (isa const set : sets())
+          CHECK(sora2::decode<sora2::rans_shared>(block(bad), block(n), m, set) ==
+                status::corrupt_input);
+      }
+      for (std::size_t cut = 0; cut < packed.size(); cut += cut < 12 ? 1 : 397) {
+        bytes const part(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(cut));
+        for (isa const set : sets())
+          CHECK(sora2::decode<sora2::rans_shared>(block(part), block(n), m, set) ==
+                status::corrupt_input);
+      }
+      for (std::size_t room : {packed.size() - 1, packed.size() - 2, packed.size() / 2}) {
+        bytes out(room);
+        CHECK(sora2::encode<sora2::rans_shared>(raw, out, m).error() == status::output_too_small);
+      }
+    }
+  }
+
+  TEST_CASE("halves of unlike content, with escapes in one of them")
+  {
+    auto const table =
+        sora2::make_rans_table(support::count_bytes(support::geometric_bytes(9000, 120, 6)));
+    REQUIRE(table);
+    bytes const easy(20000, std::byte{0}), hard = support::geometric_bytes(20000, 250, 3);
+    for (int order = 0; order < 2; ++order) {
+      bytes raw = order == 0 ? easy : hard;
+      bytes const& rest = order == 0 ? hard : easy;
+      raw.insert(raw.end(), rest.begin(), rest.end());
+      round_trip<sora2::rans_shared>(raw, table->model());
+      round_trip<sora2::rans<>>(raw);
+    }
+  }
+
   TEST_CASE("a model trained on nothing still codes everything")
   {
     auto const table = sora2::make_rans_table(view<std::uint32_t const>{});
@@ -503,7 +571,7 @@ TEST_SUITE("codec/rans") {
         CHECK(back == raw);
       });
     };
-    for (std::size_t n : {0u, 64u, 300u, 2000u}) {
+    for (std::size_t n : {0u, 64u, 300u, 2000u, 16500u}) {
       bytes const raw = support::geometric_bytes(n, 150, 3);
       run(sora2::rans<>{}, raw, {});
       run(narrow{}, raw, {});

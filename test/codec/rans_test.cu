@@ -42,10 +42,10 @@ bytes part(bytes const& page, std::size_t size)
 std::vector<bytes> some_pages()
 {
   std::vector<bytes> pages;
-  bytes rare = support::geometric_bytes(4096, 200, 1);
+  bytes rare = support::geometric_bytes(16490, 200, 1);
   for (std::size_t i = 70; i < rare.size(); i += 500) rare[i] = static_cast<std::byte>(i);
-  for (std::size_t size : {0u, 1u, 63u, 64u, 65u, 97u, 700u, 1023u, 4096u}) {
-    pages.push_back(part(support::geometric_bytes(4096, 150, 2), size));
+  for (std::size_t size : {0u, 1u, 63u, 64u, 65u, 97u, 700u, 1023u, 4096u, 16490u}) {
+    pages.push_back(part(support::geometric_bytes(16490, 150, 2), size));
     pages.push_back(bytes(size, std::byte{200}));
     pages.push_back(part(rare, size));
   }

@@ -155,6 +155,7 @@ void check_all()
   check_bytes<chain<delta_base<>, rans<>>>("delta_base", fixed, words,
                                            base_model{view<std::byte const>(base)});
   check_bytes<rans<>>("rans", fixed, singles);
+  check_bytes<rans<>>("rans_halves", fixed, walk_bytes<float16>(8250));
   check_bytes<lz4<>>("lz4", free, support::patches(1000, 2));
 #if SORA2_HAS_ZSTD
   check_bytes<chain<delta<>, planes<>, zstd<>>>("zstd", free, words);

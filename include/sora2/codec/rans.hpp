@@ -24,6 +24,8 @@ enum class rans_tables : std::uint8_t { in_stream, shared };
 struct rans_config {
   int table_bits = 12;  ///< frequencies sum to 2^table_bits: 9 to 12
   rans_tables tables = rans_tables::in_stream;
+  int parts =
+      2;  ///< 2: pages of 16 KiB and more are coded in halves, decoded side by side; 1: never
 };
 
 /// View of a shared table, for host and kernels; the memory behind it belongs to a rans_table or to its copy.
@@ -116,7 +118,8 @@ namespace detail {
 enum class rans_mode : std::uint8_t { raw = 0, constant = 1, coded = 2, escaped = 3 };
 
 inline constexpr std::size_t rans_head = 4;   ///< mode, value, 16 bits: table check or table bytes
-inline constexpr std::size_t rans_tail = 64;  ///< last bytes of a page: the states hold them
+inline constexpr std::size_t rans_tail = 64;  ///< last bytes of a part: the states hold them
+inline constexpr std::size_t rans_halved_from = 16384;
 inline constexpr std::size_t rans_table_most = 4 + 32 + (256 * 15 + 7) / 8;
 
 [[nodiscard]] SORA2_HD constexpr std::uint16_t rans_check(std::uint32_t id)
@@ -250,6 +253,7 @@ template <rans_config Config = rans_config{}>
 struct rans {
   static_assert(Config.table_bits >= 9 && Config.table_bits <= 12,
                 "sora2: rans tables have 9 to 12 bits");
+  static_assert(Config.parts == 1 || Config.parts == 2, "sora2: rans codes a page in 1 or 2 parts");
 
   static constexpr rans_config config = Config;
   static constexpr level tier = level::entropy;
@@ -268,7 +272,8 @@ struct rans {
     return format_id{}
         .mix("rans")
         .mix(static_cast<std::uint32_t>(Config.table_bits))
-        .mix(static_cast<std::uint32_t>(Config.tables));
+        .mix(static_cast<std::uint32_t>(Config.tables))
+        .mix(static_cast<std::uint32_t>(Config.parts));
   }
   [[nodiscard]] SORA2_HD static constexpr std::size_t encoded_bound(std::size_t raw_bytes)
   {
@@ -470,24 +475,77 @@ struct rans {
     }
   }
 
-  /// States and words of a page of more than 64 bytes behind `front` bytes of out, or the page as it is.
+  /// A page of that size is coded in halves, each a part with states and words of its own. A decoder of one part waits
+  /// most of the time for what it just read; of two, it works on one while it waits for the other.
+  [[nodiscard]] SORA2_HD static constexpr std::uint32_t parts_of(std::size_t bytes)
+  {
+    return Config.parts == 2 && bytes >= detail::rans_halved_from ? 2 : 1;
+  }
+  template <class View>
+  [[nodiscard]] SORA2_HD static constexpr View part_of(View page, std::uint32_t k)
+  {
+    std::size_t const first = parts_of(page.size) == 2 ? page.size / 64 * 32 : page.size;
+    return k == 0 ? page.sub(0, first) : page.from(first);
+  }
+
+  /// Parts of more than 64 bytes behind `front` bytes of out, or the page as it is.
   SORA2_TWO_SIDED
   template <warp_context Warp, class Symbols>
   SORA2_HD SORA2_INLINE static result<std::size_t>
   encode_states(Warp const& w, Symbols const* symbols, view<std::byte const> in,
                 view<std::byte> out, std::size_t front, std::uint32_t extra)
   {
-    std::size_t const first_word = front + detail::rans_states_least;
+    std::uint32_t const parts = parts_of(in.size);
+    std::size_t const begin = front + 4 * (parts - 1);
+    std::size_t const first_word = begin + parts * detail::rans_states_least;
     std::size_t const room = least(out.size, detail::rans_head + in.size);
     if (room < first_word) return encode_raw(w, in, out);
     word_sink words{out.sub(first_word, (room - first_word) & ~std::size_t{1})};
-    std::byte const* const last = words.next;
+    lanes<std::uint32_t, Warp> x[2];
+    std::size_t bytes[2] = {}, states[2] = {};
+    bool escaped = false;
+    SORA2_UNROLL
+    for (std::uint32_t k = 2; k-- > 0;) {
+      if (k >= parts) continue;
+      std::byte const* const last = words.next;
+      x[k] = encode_part(w, symbols, part_of(in, k), words, escaped);
+      if (words.overrun) return encode_raw(w, in, out);
+      bytes[k] = static_cast<std::size_t>(last - words.next);
+      states[k] = detail::states_bytes(w, x[k]);
+    }
+    std::size_t const first = states[0] + bytes[0], size = begin + first + states[1] + bytes[1];
+    if (room < size) return encode_raw(w, in, out);
+    w.sync();
+    std::byte* to = out.data + begin;
+    std::byte const* from = words.next;
+    SORA2_UNROLL
+    for (std::uint32_t k = 0; k < 2; ++k) {
+      if (k >= parts) break;
+      detail::move_down(w, to + states[k], from, bytes[k]);
+      detail::write_states(w, x[k], to);
+      to += states[k] + bytes[k];
+      from += bytes[k];
+    }
+    if (parts == 2)
+      for (std::uint32_t i = 0; i < 4; ++i)
+        w.store_one(out.data + front + i, static_cast<std::uint32_t>(first >> (8 * i) & 0xFFu));
+    write_head(w, out.data, escaped ? detail::rans_mode::escaped : detail::rans_mode::coded, 0,
+               extra);
+    w.sync();
+    return size;
+  }
 
+  /// The words of a part go below those that are there; gives its states.
+  SORA2_TWO_SIDED
+  template <warp_context Warp, class Symbols>
+  SORA2_HD SORA2_INLINE static lanes<std::uint32_t, Warp>
+  encode_part(Warp const& w, Symbols const* symbols, view<std::byte const> in, word_sink& words,
+              bool& escaped)
+  {
     // The last 64 bytes are not coded: the states start from them.
     std::size_t const coded = in.size - detail::rans_tail;
     auto x = w.template load<std::uint32_t>(in.data + coded) |
              w.template load<std::uint32_t>(in.data + coded + 32) << 8 | 0x10000u;
-    bool escaped = false;
     std::size_t at = coded - coded % 32;
     if (coded % 32 != 0) {
       auto const n = static_cast<std::uint32_t>(coded % 32);
@@ -499,18 +557,7 @@ struct rans {
       put(w, symbols, w.template load<std::uint32_t>(in.data + (at -= 32)), all, x, words, escaped);
     while (at != 0 && !words.overrun)
       put(w, symbols, w.template load<std::uint32_t>(in.data + (at -= 32)), all, x, words, escaped);
-    if (words.overrun) return encode_raw(w, in, out);
-
-    auto const bytes = static_cast<std::size_t>(last - words.next);
-    std::size_t const states = detail::states_bytes(w, x);
-    if (room - front < states + bytes) return encode_raw(w, in, out);
-    w.sync();
-    detail::move_down(w, out.data + front + states, words.next, bytes);
-    detail::write_states(w, x, out.data + front);
-    write_head(w, out.data, escaped ? detail::rans_mode::escaped : detail::rans_mode::coded, 0,
-               extra);
-    w.sync();
-    return front + states + bytes;
+    return x;
   }
 
   /// The next 32 bytes of a page.
@@ -530,6 +577,12 @@ struct rans {
     detail::rans_advance<bits>(w, entry, x, words);
   }
 
+  /// With 64 bytes of words left, a warp need not look where they end.
+  [[nodiscard]] SORA2_HD static bool plenty(word_source const& words)
+  {
+    return words.end - words.next >= 64;
+  }
+
   SORA2_TWO_SIDED
   template <bool Escapes, warp_context Warp, class Slots>
   SORA2_HD SORA2_INLINE static status decode_states(Warp const& w, Slots const* slots,
@@ -537,14 +590,62 @@ struct rans {
                                                     std::uint32_t escape = 256)
   {
     if (out.size <= detail::rans_tail) return status::corrupt_input;
-    lanes<std::uint32_t, Warp> x(0u);
-    std::uint32_t const states = detail::read_states(w, in, x);
-    if (states == 0) return status::corrupt_input;
-    word_source words{in.from(states)};
-    std::size_t const coded = out.size - detail::rans_tail;
+    std::uint32_t const parts = parts_of(out.size);
+    view<std::byte const> stream[2] = {in, {}};
+    if (parts == 2) {
+      if (in.size < 4) return status::corrupt_input;
+      std::uint32_t first = 0;
+      for (std::uint32_t i = 0; i < 4; ++i)
+        first |= static_cast<std::uint32_t>(w.load_one(in.data + i)) << (8 * i);
+      if (first > in.size - 4) return status::corrupt_input;
+      stream[0] = in.sub(4, first);
+      stream[1] = in.from(4 + std::size_t{first});
+    }
+    lanes<std::uint32_t, Warp> x[2];
+    word_source words[2];
+    SORA2_UNROLL
+    for (std::uint32_t k = 0; k < 2; ++k) {
+      if (k >= parts) break;
+      x[k] = lanes<std::uint32_t, Warp>(0u);
+      std::uint32_t const states = detail::read_states(w, stream[k], x[k]);
+      if (states == 0) return status::corrupt_input;
+      words[k] = word_source{stream[k].from(states)};
+    }
     std::size_t at = 0;
-    // With 64 bytes of words left, a warp need not look where they end.
-    for (; at + 32 <= coded && words.end - words.next >= 64; at += 32)
+    if constexpr (Warp::chains >= 2) {
+      if (parts == 2) {
+        // Copies, so that they stay in registers.
+        auto a = x[0], b = x[1];
+        word_source a_words = words[0], b_words = words[1];
+        std::byte *const to_a = out.data, *const to_b = part_of(out, 1).data;
+        std::size_t const shorter = part_of(out, 0).size - detail::rans_tail;
+        for (; at + 32 <= shorter && plenty(a_words) && plenty(b_words); at += 32) {
+          take<Escapes>(w, slots, a, a_words, escape, to_a + at);
+          take<Escapes>(w, slots, b, b_words, escape, to_b + at);
+        }
+        x[0] = a, x[1] = b;
+        words[0] = a_words, words[1] = b_words;
+      }
+    }
+    bool whole = true;
+    SORA2_UNROLL
+    for (std::uint32_t k = 0; k < 2; ++k) {
+      if (k >= parts) break;
+      whole = finish<Escapes>(w, slots, x[k], words[k], part_of(out, k), at, escape) && whole;
+    }
+    w.sync();
+    return whole ? status::ok : status::corrupt_input;
+  }
+
+  /// A part from byte `at` on. An undamaged stream ends with every state where the encoder began, and with its last word.
+  SORA2_TWO_SIDED
+  template <bool Escapes, warp_context Warp, class Slots>
+  SORA2_HD SORA2_INLINE static bool
+  finish(Warp const& w, Slots const* slots, lanes<std::uint32_t, Warp> x, word_source words,
+         view<std::byte> out, std::size_t at, std::uint32_t escape)
+  {
+    std::size_t const coded = out.size - detail::rans_tail;
+    for (; at + 32 <= coded && plenty(words); at += 32)
       take<Escapes>(w, slots, x, words, escape, out.data + at);
     for (; at + 32 <= coded; at += 32) take<Escapes>(w, slots, x, words, escape, out.data + at);
     if (at < coded) {
@@ -561,10 +662,7 @@ struct rans {
     }
     w.store(out.data + coded, x);
     w.store(out.data + coded + 32, x >> 8);
-    w.sync();
-    // An undamaged stream ends with every state where the encoder began, and with its last word.
-    bool const whole = !words.overrun && words.next == words.end && w.all(x >> 16 == 1u);
-    return whole ? status::ok : status::corrupt_input;
+    return !words.overrun && words.next == words.end && w.all(x >> 16 == 1u);
   }
 };
 

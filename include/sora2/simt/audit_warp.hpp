@@ -373,6 +373,7 @@ inline lanes<float, audit_warp> fma(lanes<float, audit_warp> const& x,
 struct audit_warp {
   static constexpr int width = 32;
   static constexpr bool is_host = true;
+  static constexpr int chains = 2;
   template <class T>
   using shared = detail::audit_element<T>;
 

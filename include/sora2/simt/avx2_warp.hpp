@@ -220,6 +220,9 @@ struct vector_steps<avx2_warp> : portable_steps {
 struct avx2_warp : detail::vector_warp<avx2_warp> {
   using base = detail::vector_warp<avx2_warp>;
   using steps = detail::vector_steps<avx2_warp>;
+#if !defined(__clang__)
+  static constexpr int chains = 2;  // clang keeps less of them in registers than it wins
+#endif
 
   template <class U, class T>
   SORA2_TARGET_AVX2 inline void store(U* p, lanes<T, avx2_warp> const& x) const

@@ -307,6 +307,7 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
   using base = detail::array_warp<avx512_warp>;
   using uints = lanes<std::uint32_t, avx512_warp>;
   using mask = lane_mask<avx512_warp>;
+  static constexpr int chains = 2;
 
   [[nodiscard]] SORA2_INLINE uints lane() const
   {
@@ -347,10 +348,15 @@ struct avx512_warp : detail::array_warp<avx512_warp> {
   [[nodiscard]] SORA2_TARGET_AVX512 inline lanes<T, avx512_warp> gather(U const* p,
                                                                         uints const& at) const
   {
-    if constexpr (sizeof(U) == 4 && std::is_same_v<T, float> == std::is_same_v<U, float>)
-      return {detail::gather16<T>(detail::all16(), at.a, p, detail::v16<T>{}),
-              detail::gather16<T>(detail::all16(), at.b, p, detail::v16<T>{})};
-    else
+    if constexpr (sizeof(U) == 4 && std::is_same_v<T, float> == std::is_same_v<U, float>) {
+      __mmask16 all = detail::all16();
+#if !defined(__clang__) && !defined(SORA2_WHOLE_IMMINTRIN)
+      // A gather also waits for its old destination. g++ clears that only where it cannot see that all lanes are written.
+      __asm__("" : "+Yk"(all));
+#endif
+      return {detail::gather16<T>(all, at.a, p, detail::v16<T>{}),
+              detail::gather16<T>(all, at.b, p, detail::v16<T>{})};
+    } else
       return base::template gather<T>(p, at);
   }
   /// Lanes outside the mask get `fill` and touch no memory.

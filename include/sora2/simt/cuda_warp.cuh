@@ -156,6 +156,7 @@ __device__ inline lanes<float, cuda_warp> fma(lanes<float, cuda_warp> x, lanes<f
 struct cuda_warp {
   static constexpr int width = 32;
   static constexpr bool is_host = false;
+  static constexpr int chains = 2;
   template <class T>
   using shared = T;
 

@@ -134,13 +134,14 @@ struct word_sink {
 /// - take_next(source, need): needy lanes read the next words in lane order, others get 0
 /// - put_before(sink, x, mask): chosen lanes write their low 16 bits below the cursor, in lane order
 /// - store_one(p, value), load_one(p): one lane writes, all read · copy(to, from, bytes): disjoint bytes
+/// - chains: how many loops that wait for memory it does well to run side by side
 /// - shared<T>: element type of scratch, touched through the calls above only · sync(): orders scratch and memory in the warp
 template <class W>
 concept warp_context =
     requires(W const& w, float const* p, float* q, typename W::template shared<std::uint32_t>* s,
              lanes<float, W> x, lanes<std::uint32_t, W> u, lane_mask<W> m, word_source& source,
              word_sink& sink) {
-      requires W::width == 32;
+      requires W::width == 32 && W::chains >= 1;
       {
         w.lane()
       } -> std::same_as<lanes<std::uint32_t, W>>;

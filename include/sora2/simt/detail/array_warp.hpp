@@ -18,6 +18,7 @@ template <class Self>
 struct array_warp {
   static constexpr int width = 32;
   static constexpr bool is_host = true;
+  static constexpr int chains = 1;
   template <class T>
   using shared = T;
 

@@ -5,11 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include <sora2/simt/cuda_warp.cuh>
-#include <sora2/simt/host_warp.hpp>
-
 #include "support/byte_pages.hpp"
-#include "support/cuda.cuh"
+#include "support/device_pages.cuh"
 #include "support/lz4_pages.hpp"
 
 namespace {
@@ -17,40 +14,11 @@ namespace {
 using namespace sora2;
 using bytes = std::vector<std::byte>;
 
-/// Bytes of one page, or of its block, in a row of all of them.
-struct slice {
-  std::size_t first, size;
-};
-/// What a kernel says of one page.
-struct verdict {
-  status what = status::not_found;
-  std::uint32_t size = 0;
-};
+using support::byte_rows;
+using support::slice;
+using support::verdict;
 
-__device__ void keep(verdict* out, result<std::size_t> const& n)
-{
-  if (threadIdx.x != 0) return;
-  *out = n ? verdict{status::ok, static_cast<std::uint32_t>(*n)} : verdict{n.error(), 0};
-}
-
-__global__ void encode_all(std::byte const* in, slice const* pages, std::byte* out,
-                           slice const* rooms, verdict* verdicts)
-{
-  __shared__ lz4<>::scratch<cuda_warp> s;
-  slice const page = pages[blockIdx.x], room = rooms[blockIdx.x];
-  keep(verdicts + blockIdx.x,
-       lz4<>::encode(cuda_warp{}, s, view<std::byte const>{in + page.first, page.size},
-                     view<std::byte>{out + room.first, room.size}));
-}
-__global__ void encode_primed(std::byte const* in, slice const* pages, std::byte* out,
-                              slice const* rooms, lz4_prefix prefix, verdict* verdicts)
-{
-  __shared__ lz4_primed<>::scratch<cuda_warp> s;
-  slice const page = pages[blockIdx.x], room = rooms[blockIdx.x];
-  keep(verdicts + blockIdx.x,
-       lz4_primed<>::encode(cuda_warp{}, s, view<std::byte const>{in + page.first, page.size},
-                            view<std::byte>{out + room.first, room.size}, prefix));
-}
+/// decode_whole or decode_front, with or without a dictionary.
 __global__ void decode_all(std::byte const* in, slice const* blocks, std::byte* out,
                            slice const* rooms, view<std::byte const> dictionary, bool front,
                            verdict* verdicts)
@@ -59,27 +27,8 @@ __global__ void decode_all(std::byte const* in, slice const* blocks, std::byte* 
   view<std::byte const> const from{in + block.first, block.size};
   view<std::byte> const to{out + room.first, room.size};
   cuda_warp const w;
-  keep(verdicts + blockIdx.x, front ? lz4<>::decode_front(w, from, to, dictionary)
-                                    : lz4<>::decode_whole(w, from, to, dictionary));
-}
-
-/// Many rows of bytes in one, each at an odd place.
-struct packed_rows {
-  bytes all;
-  std::vector<slice> slices;
-
-  void add(view<std::byte const> row)
-  {
-    all.resize(all.size() + 1 + all.size() % 2);
-    slices.push_back({all.size(), row.size});
-    all.insert(all.end(), row.begin(), row.end());
-  }
-};
-packed_rows rooms_for(std::vector<std::size_t> const& sizes)
-{
-  packed_rows rooms;
-  for (std::size_t n : sizes) rooms.add(bytes(n));
-  return rooms;
+  support::keep(verdicts + blockIdx.x, front ? lz4<>::decode_front(w, from, to, dictionary)
+                                             : lz4<>::decode_whole(w, from, to, dictionary));
 }
 
 std::vector<bytes> some_pages()
@@ -120,9 +69,8 @@ TEST_SUITE("codec/lz4") {
         std::vector<std::uint16_t>(prefix.table, prefix.table + (1u << lz4<>::config.hash_bits)));
     for (bool primed : {false, true}) {
       CAPTURE(primed);
-      packed_rows in;
+      byte_rows in(1), out(1);
       std::vector<bytes> expected;
-      std::vector<std::size_t> sizes;
       for (std::size_t i = 0; i < pages.size(); ++i) {
         in.add(pages[i]);
         bytes block(lz4<>::encoded_bound(pages[i].size()));
@@ -133,23 +81,14 @@ TEST_SUITE("codec/lz4") {
                    : lz4<>::encode(host_warp{}, *s, page, view<std::byte>(block));
         REQUIRE(n);
         block.resize(*n);
-        sizes.push_back(i % 3 == 0 ? *n : i % 3 == 1 ? lz4<>::encoded_bound(page.size) : *n - 1);
+        out.add(bytes(i % 3 == 0 ? *n : i % 3 == 1 ? lz4<>::encoded_bound(page.size) : *n - 1));
         expected.push_back(block);
       }
-      packed_rows const out = rooms_for(sizes);
-      support::device_array<std::byte> const from(in.all), to(out.all);
-      support::device_array<slice> const in_slices(in.slices), out_slices(out.slices);
-      support::device_array<verdict> const verdicts{std::vector<verdict>(pages.size())};
-      auto const count = static_cast<unsigned>(pages.size());
-      if (primed)
-        encode_primed<<<count, 32>>>(from.data(), in_slices.data(), to.data(), out_slices.data(),
-                                     {{sample_there.data(), sample.size()}, table_there.data()},
-                                     verdicts.data());
-      else
-        encode_all<<<count, 32>>>(from.data(), in_slices.data(), to.data(), out_slices.data(),
-                                  verdicts.data());
-      bytes const made = to.back();
-      auto const said = verdicts.back();
+      auto const said = primed
+                            ? support::run_there(support::encode_pages<lz4_primed<>>, in, out,
+                                                 lz4_prefix{{sample_there.data(), sample.size()},
+                                                            table_there.data()})
+                            : support::run_there(support::encode_pages<lz4<>>, in, out, no_model{});
       for (std::size_t i = 0; i < pages.size(); ++i) {
         CAPTURE(i);
         if (i % 3 == 2) {
@@ -158,8 +97,7 @@ TEST_SUITE("codec/lz4") {
         }
         REQUIRE(said[i].what == status::ok);
         REQUIRE(said[i].size == expected[i].size());
-        CHECK(std::equal(expected[i].begin(), expected[i].end(),
-                         made.begin() + static_cast<std::ptrdiff_t>(out.slices[i].first)));
+        CHECK(std::equal(expected[i].begin(), expected[i].end(), out[i].begin()));
       }
     }
   }
@@ -176,20 +114,18 @@ TEST_SUITE("codec/lz4") {
         support::random_source next(5);
         view<std::byte const> const words =
             primed ? view<std::byte const>(dictionary) : view<std::byte const>{};
-        packed_rows in;
-        std::vector<std::size_t> sizes;
+        byte_rows in(1), out(1);
         std::vector<verdict> expected;
         std::vector<bytes> bytes_expected;
         auto const add = [&](bytes const& block, std::size_t room) {
-          bytes out(room);
-          auto const n = front ? lz4<>::decode_front(host_warp{}, block, out, words)
-                               : lz4<>::decode_whole(host_warp{}, block, out, words);
-          expected.push_back(n ? verdict{status::ok, static_cast<std::uint32_t>(*n)}
-                               : verdict{n.error(), 0});
-          out.resize(n ? *n : 0);
-          bytes_expected.push_back(out);
+          bytes left(room);
+          auto const n = front ? lz4<>::decode_front(host_warp{}, block, left, words)
+                               : lz4<>::decode_whole(host_warp{}, block, left, words);
+          expected.emplace_back(n);
+          left.resize(n ? *n : 0);
+          bytes_expected.push_back(left);
           in.add(block);
-          sizes.push_back(room);
+          out.add(bytes(room));
         };
         for (bytes const& page : some_pages()) {
           bytes block = host_block(page);
@@ -203,28 +139,20 @@ TEST_SUITE("codec/lz4") {
           add({block.begin(), block.begin() + static_cast<std::ptrdiff_t>(block.size() / 2)},
               page.size());
         }
-        packed_rows const out = rooms_for(sizes);
-        support::device_array<std::byte> const from(in.all), to(out.all);
-        support::device_array<slice> const in_slices(in.slices), out_slices(out.slices);
-        support::device_array<verdict> const verdicts{std::vector<verdict>(sizes.size())};
-        decode_all<<<static_cast<unsigned>(sizes.size()), 32>>>(
-            from.data(), in_slices.data(), to.data(), out_slices.data(),
+        auto const said = support::run_there(
+            decode_all, in, out,
             primed ? view<std::byte const>{dictionary_there.data(), dictionary.size()}
                    : view<std::byte const>{},
-            front, verdicts.data());
-        bytes const made = to.back();
-        auto const said = verdicts.back();
+            front);
         std::size_t good = 0;
-        for (std::size_t i = 0; i < sizes.size(); ++i) {
+        for (std::size_t i = 0; i < in.size(); ++i) {
           CAPTURE(i);
-          REQUIRE(said[i].what == expected[i].what);
-          REQUIRE(said[i].size == expected[i].size);
-          CHECK(std::equal(bytes_expected[i].begin(), bytes_expected[i].end(),
-                           made.begin() + static_cast<std::ptrdiff_t>(out.slices[i].first)));
+          REQUIRE(said[i] == expected[i]);
+          CHECK(std::equal(bytes_expected[i].begin(), bytes_expected[i].end(), out[i].begin()));
           good += said[i].what == status::ok;
         }
-        CHECK(good > sizes.size() / 8);
-        CHECK(good < sizes.size());
+        CHECK(good > in.size() / 8);
+        CHECK(good < in.size());
       }
   }
 }

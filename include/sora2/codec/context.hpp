@@ -183,7 +183,6 @@ struct context {
       w.store_one(out.data + 2 * in.planes, 0u);
       w.store_one(out.data + 2 * in.planes + 1, 0u);
     }
-    w.sync();
 
     // Backwards: the words grow into the place of the notes already used.
     word_sink words{{out.data + front, end - front}};
@@ -241,14 +240,20 @@ struct context {
     for (std::uint32_t p = 0; p < out.planes; ++p) {
       std::uint32_t const base = load_base(w, in.data, p);
       lanes<std::uint32_t, Warp> halves(0u);
-      if (base < 0x80 || base >= 0x7F80) return status::corrupt_input;
+      if (base < 0x80 || base >= 0x7F80) {
+        w.sync();
+        return status::corrupt_input;
+      }
       start(w, s, out.columns);
       for (std::uint32_t row = 0; row < out.rows; ++row) {
         if constexpr (Config.row_gain > 0)
           if (row % 32 == 0) {
             halves = take_steps(w, tables, least(out.rows - row, 32u), x, words);
             auto const steps = to_int((halves << 6) + base);
-            if (w.any((steps < 0x80) | (steps >= 0x7F80))) return status::corrupt_input;
+            if (w.any((steps < 0x80) | (steps >= 0x7F80))) {
+              w.sync();
+              return status::corrupt_input;
+            }
           }
         float const step =
             w.broadcast(detail::step_of<Warp>(base, halves), static_cast<int>(row % 32));
@@ -288,7 +293,10 @@ struct context {
     bool fits = true;
     for (std::uint32_t p = 0; p < in.planes && in.size() != 0; ++p) {
       auto const base = base_step(w, in, p);
-      if (!base) return base.error();
+      if (!base) {
+        w.sync();
+        return base.error();
+      }
       on_plane(p, *base);
       lanes<std::uint32_t, Warp> halves(0u);
       start(w, s, in.columns);
@@ -308,6 +316,7 @@ struct context {
         }
       }
     }
+    w.sync();
     return fits ? status::ok : status::unsupported;
   }
 

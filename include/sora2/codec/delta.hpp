@@ -205,8 +205,9 @@ struct delta_steps {
                                        std::size_t count)
   {
     bool const has = before != nullptr;
+    std::size_t const whole_runs = count - count % run;
     std::size_t i = 0;
-    for (; count - i >= run; i += run) {
+    for (; i < whole_runs; i += run) {
       vector x, old = {};
       load_register(p + i * Element, x);
       if (has) load_register(before + i * Element, old);
@@ -250,8 +251,9 @@ struct delta_steps {
       if (count > i) run_on_host<true>(in + i * Element, out, out + i * Element, count - i);
       return;
     } else if constexpr (16 % bytes == 0) {
+      std::size_t const whole_runs = count - count % run;
       vector sum = {};
-      for (i = 0; count - i >= run; i += run) {
+      for (i = 0; i < whole_runs; i += run) {
         vector x;
         load_register(in + i * Element, x);
         difference_step(x);

@@ -223,8 +223,9 @@ struct planes {
 
   SORA2_INLINE static void split_on_host(std::byte const* in, std::byte* out, std::size_t count)
   {
+    std::size_t const whole_runs = count - count % run;
     std::size_t i = 0;
-    for (; count - i >= run; i += run) {
+    for (; i < whole_runs; i += run) {
       bytes16 v[run / 16][element];
       SORA2_UNROLL_ON_HOST
       for (std::size_t j = 0; j < run / 16; ++j) {
@@ -251,8 +252,9 @@ struct planes {
   }
   SORA2_INLINE static void join_on_host(std::byte const* in, std::byte* out, std::size_t count)
   {
+    std::size_t const whole_runs = count - count % run;
     std::size_t i = 0;
-    for (; count - i >= run; i += run) {
+    for (; i < whole_runs; i += run) {
       bytes16 v[run / 16][element];
       if constexpr (Config.kind == plane_kind::byte) SORA2_UNROLL_ON_HOST
       for (std::size_t k = 0; k < element; ++k) load_register(in + k * count + i, v[0][k]);

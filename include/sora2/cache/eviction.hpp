@@ -11,7 +11,7 @@
 
 #include <sora2/core/bits.hpp>
 #include <sora2/core/macros.hpp>
-#include <sora2/memory/detail/growing_array.hpp>
+#include <sora2/memory/growing_array.hpp>
 #include <sora2/memory/memory_resource.hpp>
 
 namespace sora2 {

@@ -14,7 +14,7 @@
 #include <sora2/core/result.hpp>
 #include <sora2/core/status.hpp>
 #include <sora2/core/view.hpp>
-#include <sora2/memory/detail/growing_array.hpp>
+#include <sora2/memory/growing_array.hpp>
 #include <sora2/memory/memory_resource.hpp>
 
 namespace sora2 {
@@ -326,7 +326,7 @@ class page_pool {
     return all;
   }
 
-  detail::growing_array<slab, Resource> slabs_;
+  growing_array<slab, Resource> slabs_;
   std::uint32_t partial_[classes];
   std::uint32_t vacant_ = none;  ///< first of the entries of slabs_ that name none
   std::byte* spare_ = nullptr;

@@ -1,5 +1,7 @@
 /// An array that grows, in memory of a resource: unlike std::vector it reports that there is no room, and what it takes is
 /// seen where all memory is counted.
+/// Smallest use: `growing_array<int> a; if (!a.push_back(7)) return status::out_of_memory;`.
+/// Limits: trivially copyable elements; references die when it grows. Not synchronised.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +12,9 @@
 #include <sora2/core/bits.hpp>
 #include <sora2/memory/memory_resource.hpp>
 
-namespace sora2::detail {
+namespace sora2 {
 
-template <class T, memory_resource Resource>
+template <class T, memory_resource Resource = host_memory>
 class growing_array {
   static_assert(std::is_trivially_copyable_v<T>);
 
@@ -56,4 +58,4 @@ class growing_array {
   Resource resource_;
 };
 
-}  // namespace sora2::detail
+}  // namespace sora2

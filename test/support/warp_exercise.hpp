@@ -175,6 +175,9 @@ SORA2_HD SORA2_INLINE void exercise_memory(Warp const& w, exercise_scratch<Warp>
   out.put_exact(w.template gather<float>(in.half, at, m, 0.5f)),
       out.put_exact(w.template gather<float>(in.x, at & 31u));
   out.put_exact(w.template gather<float>(in.brain, at));
+  lanes<std::uint32_t, Warp> first, second;
+  w.gather_pair(in.a, at & 15u, first, second);
+  out.put(first), out.put(second);
 
   // Scratch: fill, sync, change, sync, read.
   auto const show = [&] {
@@ -461,6 +464,8 @@ inline void expect_memory(exercise_input const& in, row_list& r)
                [&](auto i) { return chosen(i) ? to_float(in.half[at(i)]) : 0.5f; });
   r.each_exact("gather float", [&](auto i) { return in.x[at(i) & 31u]; });
   r.each_exact("gather bfloat16", [&](auto i) { return to_float(in.brain[at(i)]); });
+  r.each("gather_pair, first", [&](auto i) { return in.a[2 * (at(i) & 15u)]; });
+  r.each("gather_pair, second", [&](auto i) { return in.a[2 * (at(i) & 15u) + 1]; });
 
   std::array<std::uint32_t, 64> words{};
   auto const show = [&](char const* after) {

@@ -497,10 +497,8 @@ struct context {
     auto const high = to_int(shifted) >> raw_bits;
     auto const wide = (high > 127) | (high < -127) | (to_int(r) == -1024);
     auto const symbol = select(wide, context_table::escape, to_uint(high) & 0xFFu);
-    auto const at = (which << 9) + (symbol << 1);
-    auto const* const words_of = &tables.symbols->reciprocal;
-    auto const reciprocal = w.template gather<std::uint32_t>(words_of, at);
-    auto const code = w.template gather<std::uint32_t>(words_of, at + 1u);
+    lanes<std::uint32_t, Warp> reciprocal, code;
+    w.gather_pair(&tables.symbols->reciprocal, (which << 8) + symbol, reciprocal, code);
     auto const escaped = (to_int(code) < 0) & chosen;
     auto low = shifted & (unit - 1u);
     if (w.any(escaped)) {
@@ -522,10 +520,9 @@ struct context {
     auto const h = to_int(halves);
     auto const wide = (h > 127) | (h < -127);
     auto const symbol = select(wide, context_table::escape, halves & 0xFFu);
-    auto const at = (symbol << 1) + (detail::context_gain_class << 9);
-    auto const* const words_of = &tables.symbols->reciprocal;
-    auto const reciprocal = w.template gather<std::uint32_t>(words_of, at);
-    auto const code = w.template gather<std::uint32_t>(words_of, at + 1u);
+    lanes<std::uint32_t, Warp> reciprocal, code;
+    w.gather_pair(&tables.symbols->reciprocal, symbol + (detail::context_gain_class << 8),
+                  reciprocal, code);
     w.put_before(words, halves, (to_int(code) < 0) & chosen);
     put<Warp>(w, reciprocal, code, 0u, 0u, chosen, x, words);
   }

@@ -463,8 +463,8 @@ struct rans {
   put(Warp const& w, Symbols const* symbols, lanes<std::uint32_t, Warp> const& s,
       lane_mask<Warp> const& chosen, lanes<std::uint32_t, Warp>& x, word_sink& words, bool& escaped)
   {
-    auto const reciprocal = w.template gather<std::uint32_t>(symbols, s * 2u);
-    auto const step = w.template gather<std::uint32_t>(symbols, s * 2u + 1u);
+    lanes<std::uint32_t, Warp> reciprocal, step;
+    w.gather_pair(symbols, s, reciprocal, step);
     detail::rans_push<bits>(w, reciprocal, step, x, words, chosen);
     if constexpr (shares_table) {
       auto const rare = (to_int(step) < 0) & chosen;

@@ -438,6 +438,13 @@ struct audit_warp {
       if (chosen.bits >> i & 1u) r.at[i] = read<T>(p + at.at[i], i);
     return r;
   }
+  /// Elements 2 * at and 2 * at + 1.
+  template <class U>
+  void gather_pair(U const* p, uints const& at, uints& first, uints& second) const
+  {
+    first = gather<std::uint32_t>(p, at << 1);
+    second = gather<std::uint32_t>(p, (at << 1) + 1u);
+  }
   template <class U, class T>
   void scatter(U* p, uints const& at, lanes<T, audit_warp> const& x, mask const& chosen) const
   {

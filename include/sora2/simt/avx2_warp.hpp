@@ -265,6 +265,16 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
     return base::template gather<T>(p, at, chosen, fill);
   }
 
+  /// Elements 2 * at and 2 * at + 1.
+  SORA2_TARGET_AVX2 inline void gather_pair(std::uint32_t const* p, uints const& at, uints& first,
+                                            uints& second) const
+  {
+    pair_part(p, at.a, first.a, second.a);
+    pair_part(p, at.b, first.b, second.b);
+    pair_part(p, at.c, first.c, second.c);
+    pair_part(p, at.d, first.d, second.d);
+  }
+
   /// As the portable one, in registers.
   template <class T>
   [[nodiscard]] SORA2_TARGET_AVX2 inline T sum(lanes<T, avx2_warp> const& x) const
@@ -367,6 +377,32 @@ struct avx2_warp : detail::vector_warp<avx2_warp> {
     __m128i const b = _mm_insert_epi32(_mm_cvtsi32_si128(load_le<int>(p + (high & 0xFFFFFFFFu))),
                                        load_le<int>(p + (high >> 32)), 1);
     return _mm_unpacklo_epi64(a, b);
+  }
+  SORA2_TARGET_AVX2 static inline __m128i one_pair_each(std::uint32_t const* p, std::int64_t at)
+  {
+    auto const i = static_cast<std::uint64_t>(at);
+    __m128i const x =
+        _mm_loadl_epi64(reinterpret_cast<__m128i_u const*>(p + 2 * (i & 0xFFFFFFFFu)));
+    return _mm_castpd_si128(
+        _mm_loadh_pd(_mm_castsi128_pd(x), reinterpret_cast<double const*>(p + 2 * (i >> 32))));
+  }
+  /// Each pair comes as one word of 64 bits: half the loads, and two shuffles part them.
+  SORA2_TARGET_AVX2 static inline void pair_part(std::uint32_t const* p,
+                                                 detail::v8<std::uint32_t> const& at,
+                                                 detail::v8<std::uint32_t>& first,
+                                                 detail::v8<std::uint32_t>& second)
+  {
+    __m256i const i = detail::register_of<std::uint32_t>(at);
+    __m128i const low = _mm256_castsi256_si128(i), high = _mm256_extracti128_si256(i, 1);
+    // Per half: the pairs of lanes 0 and 1, then of 2 and 3.
+    __m256 const x = _mm256_castsi256_ps(
+        _mm256_inserti128_si256(_mm256_castsi128_si256(one_pair_each(p, _mm_cvtsi128_si64(low))),
+                                one_pair_each(p, _mm_cvtsi128_si64(high)), 1));
+    __m256 const y = _mm256_castsi256_ps(
+        _mm256_inserti128_si256(_mm256_castsi128_si256(one_pair_each(p, _mm_extract_epi64(low, 1))),
+                                one_pair_each(p, _mm_extract_epi64(high, 1)), 1));
+    detail::to_part<std::uint32_t>(_mm256_castps_si256(_mm256_shuffle_ps(x, y, 0x88)), first);
+    detail::to_part<std::uint32_t>(_mm256_castps_si256(_mm256_shuffle_ps(x, y, 0xDD)), second);
   }
   template <class T, class U>
   SORA2_TARGET_AVX2 static inline void gather_part(U const* p, detail::v8<std::uint32_t> const& at,

@@ -206,6 +206,13 @@ struct cuda_warp {
   {
     return chosen.value ? read<T>(p + at.value) : fill;
   }
+  /// Elements 2 * at and 2 * at + 1.
+  template <class U>
+  __device__ void gather_pair(U const* p, uints at, uints& first, uints& second) const
+  {
+    first = read<std::uint32_t>(p + 2 * at.value);
+    second = read<std::uint32_t>(p + 2 * at.value + 1);
+  }
   /// Where several lanes name one place, the highest lane's value stays. Costs a match over the warp.
   template <class U, class T>
   __device__ void scatter(U* p, uints at, lanes<T, cuda_warp> x, mask chosen) const

@@ -125,7 +125,8 @@ struct word_sink {
 /// What a codec may ask of its warp. Calls are collective: all lanes make them, with the same scalars.
 /// - lane(): 0..31 · load<T>(p): lane i reads p[i] and converts (std::uint8_t, std::int8_t, 16- and 32-bit integers,
 ///   float16, bfloat16, float) · load_n<T>(p, n, fill): lanes >= n get fill and touch no memory · store, store_n likewise
-/// - gather<T>(p, at) and gather<T>(p, at, mask, fill), places below 2^31 · scatter(p, at, x, mask): one winner, the
+/// - gather<T>(p, at) and gather<T>(p, at, mask, fill), places below 2^31 · gather_pair(p, at, x, y): elements 2 * at and
+///   2 * at + 1 of 32 bits · scatter(p, at, x, mask): one winner, the
 ///   highest lane, on conflicts; costs a match over the warp · scatter_distinct: the same where there are no conflicts
 /// - shuffle(x, from), shuffle_xor(x, bits), butterfly(x, bits): sum in the lower, difference in the upper lane of each
 ///   pair i, i ^ bits, for floats and one bit · broadcast(x, lane) · ballot, any, all · sum (fixed butterfly order 16, 8, 4, 2, 1),
@@ -156,6 +157,7 @@ concept warp_context =
       {
         w.template gather<std::uint32_t>(s, u)
       } -> std::same_as<lanes<std::uint32_t, W>>;
+      w.gather_pair(s, u, u, u);
       w.scatter(s, u, u, m);
       w.scatter_distinct(s, u, u, m);
       {

@@ -43,6 +43,15 @@ struct array_warp {
     std::uint32_t const safe = broadcast(at, lowest_bit(bits));
     return select(chosen, self().template gather<T>(p, select(chosen, at, safe)), fill);
   }
+  /// Elements 2 * at and 2 * at + 1.
+  template <class U>
+  SORA2_INLINE void gather_pair(U const* p, lanes<std::uint32_t, Self> const& at,
+                                lanes<std::uint32_t, Self>& first,
+                                lanes<std::uint32_t, Self>& second) const
+  {
+    first = self().template gather<std::uint32_t>(p, at << 1);
+    second = self().template gather<std::uint32_t>(p, (at << 1) + 1u);
+  }
   /// Where several lanes name one place, the highest lane's value stays.
   template <class U, class T>
   SORA2_INLINE void scatter(U* p, lanes<std::uint32_t, Self> const& at, lanes<T, Self> const& x,

@@ -152,6 +152,22 @@ TEST_SUITE("codec/register_cache") {
     for (float x : out.at) CHECK(std::isfinite(x));
   }
 
+  TEST_CASE("the largest floats stay finite")
+  {
+    auto const check = []<int Bits>(std::integral_constant<int, Bits>) {
+      row<float, 32> in{}, out;
+      in.at[3] = std::numeric_limits<float>::max();
+      in.at[4] = -std::numeric_limits<float>::max();
+      register_cache<float, 32, Bits>::pack(in.at).unpack(out.at);
+      CHECK(out.at[3] / in.at[3] == doctest::Approx(1));
+      CHECK(out.at[4] / in.at[4] == doctest::Approx(1));
+    };
+    check(std::integral_constant<int, 16>{});
+    check(std::integral_constant<int, 8>{});
+    check(std::integral_constant<int, 4>{});
+    check(std::integral_constant<int, 2>{});
+  }
+
   TEST_CASE("every code of four bits decodes to its signed value")
   {
     register_cache<float, 8, 4> cache{};

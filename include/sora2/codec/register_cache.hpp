@@ -90,7 +90,8 @@ struct register_cache {
     requires(!exact)
   SORA2_HD constexpr void set_range(float magnitude)
   {
-    word[words + I / group] = bit_cast<std::uint32_t>(magnitude / static_cast<float>(top_code));
+    word[words + I / group] =
+        bit_cast<std::uint32_t>(least(magnitude / static_cast<float>(top_code), top_scale));
   }
 
   [[nodiscard]] SORA2_HD friend constexpr bool operator==(register_cache const& a,
@@ -103,6 +104,12 @@ struct register_cache {
 
  private:
   static constexpr std::uint32_t code_mask = 0xFFFFFFFFu >> (32 - Bits);
+  /// The largest scale whose top code is finite: that of the largest float may have been rounded up.
+  static constexpr float top_scale = [] {
+    std::uint32_t bits = bit_cast<std::uint32_t>(0x1.FFFFFEp127f / static_cast<float>(top_code));
+    while (double{bit_cast<float>(bits)} * top_code > 0x1.FFFFFEp127) --bits;
+    return bit_cast<float>(bits);
+  }();
 
   template <int I>
   [[nodiscard]] SORA2_HD constexpr std::uint32_t code_bits() const

@@ -10,6 +10,7 @@
 
 #include <sora2/codec/bulk.hpp>
 #include <sora2/codec/rans.hpp>
+#include <support/byte_pages.hpp>
 #include <support/entropy_reference.hpp>
 #include <support/warps.hpp>
 
@@ -579,6 +580,10 @@ TEST_SUITE("codec/rans") {
     }
     run(sora2::rans<>{}, fill(500, 3), {});
     run(sora2::rans<>{}, support::geometric_bytes(3000, 40, 3), {});
+    // Pages that turn out not to shrink are written over the words that showed it.
+    run(sora2::rans<>{}, support::noise(1500, 1), {});
+    run(narrow{}, support::noise(1500, 1), {});
+    run(sora2::rans_shared{}, support::noise(300, 2), table->model());
   }
 
   TEST_CASE("facts")

@@ -398,6 +398,28 @@ TEST_SUITE("codec/context") {
     run(context<context_v>{});
   }
 
+  TEST_CASE("streams at odd addresses")
+  {
+    page const p = make_page(1, 5, 37, 4);
+    std::vector<float16> const half = as<float16>(p);
+    tile<float16 const> const in{half.data(), 1, 5, 37};
+    bytes const packed = pack<context<context_v>>(in);
+    std::vector<float16> expected(half.size()), back(half.size());
+    REQUIRE(read_page<context<context_v>>(packed, tile<float16>{expected.data(), 1, 5, 37}) ==
+            status::ok);
+    for (isa set : sets()) {
+      bytes shifted(context<context_v>::encoded_bound(2 * half.size()) + 1);
+      view<std::byte> const room = view<std::byte>(shifted).from(1);
+      auto const n = sora2::encode<context<context_v>>(in, room, {}, set);
+      REQUIRE(n);
+      CHECK(bytes(room.data, room.data + *n) == packed);
+      CHECK(sora2::decode<context<context_v>>(view<std::byte const>(room.data, *n),
+                                              tile<float16>{back.data(), 1, 5, 37}, {},
+                                              set) == status::ok);
+      CHECK(back == expected);
+    }
+  }
+
   TEST_CASE("tables of its own kind make a page smaller, and are part of the agreement")
   {
     page const sample = make_page(3, 64, 64, 21), p = make_page(3, 64, 64, 22);

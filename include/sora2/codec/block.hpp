@@ -157,7 +157,8 @@ SORA2_HD SORA2_INLINE status convert_rows(Warp const& w, std::byte const* from, 
       w.copy(reinterpret_cast<std::byte*>(to.row(p, 0)), from + p * count * sizeof(T),
              count * sizeof(T));
   } else {
-    if (reinterpret_cast<std::uintptr_t>(from) % sizeof(From) != 0) return status::unsupported;
+    bool const aligned = reinterpret_cast<std::uintptr_t>(from) % sizeof(From) == 0;
+    if (!aligned && !unchecked_host_context<Warp> && count != 0) return status::unsupported;
     auto const* values = reinterpret_cast<From const*>(from);
     for (std::uint32_t p = 0; count != 0 && p < to.planes; ++p, values += count)
       for (std::size_t i = 0; i < count; i += 32) {
@@ -263,7 +264,7 @@ encode_block(Warp const& w, typename Codec::template scratch<Warp>& s, In in, vi
 }
 
 /// Decodes a block into a tile or bytes of exactly its page's shape. Collective. A value codec may decode to another
-/// type than it encoded; raw and exact values then need a block at a multiple of their own size.
+/// type than it encoded; in a kernel, raw and exact values then need a block at a multiple of their own size.
 /// Errors: corrupt_input, wrong_version, wrong_format, wrong_shape, wrong_table, checksum_mismatch, and the codec's.
 SORA2_TWO_SIDED
 template <codec_policy Codec, warp_context Warp, class Out>

@@ -207,13 +207,14 @@ struct context {
         }
         if constexpr (Config.row_gain > 0) push_steps(w, tables, halves, rows, x, words);
       }
-      if (words.overrun) return status::unsupported;
+      if (words.overrun) break;
     }
+    w.sync();
+    if (words.overrun) return status::unsupported;
 
     auto const bytes = static_cast<std::size_t>(out.data + end - words.next);
     std::size_t const states = detail::states_bytes(w, x);
     if (end - front < states + bytes) return status::unsupported;
-    w.sync();
     detail::move_down(w, out.data + front + states, words.next, bytes);
     detail::write_states(w, x, out.data + front);
     w.sync();

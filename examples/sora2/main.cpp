@@ -4,6 +4,7 @@
 #include <sora2/core/version.hpp>
 
 #include <cstdio>
+#include <exception>
 #include <new>
 #include <string>
 
@@ -102,5 +103,7 @@ int main(int argc, char** argv)
     return complain(e.what());
   } catch (std::bad_alloc const&) {
     return complain("out of memory");
+  } catch (std::exception const& e) {
+    return complain(e.what());
   }
 }

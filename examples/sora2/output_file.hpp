@@ -2,8 +2,12 @@
 // written through.
 #pragma once
 
+#include <sora2/store/detail/file_bytes.hpp>
+#include <sora2/store/safetensors.hpp>
+
+#include <cerrno>
+#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "failure.hpp"
@@ -18,45 +22,40 @@ class output_file {
     if (path_.empty()) return;
     std::error_code ignored;
     auto const there = std::filesystem::status(path_, ignored);
+    if (std::filesystem::is_directory(there)) refuse("is a folder, not a file");
     through_ = std::filesystem::exists(there) && !std::filesystem::is_regular_file(there);
-    if (through_ && std::filesystem::is_directory(there))
-      throw failure(path_ + ": is a folder, not a file");
-    part_ = through_ ? path_ : path_ + ".part";
-    text_ = text;
-    if (!through_) write();
+    if (through_) {
+      text_ = text;
+      return;
+    }
+    check(file_.create(path_));
+    check(file_.write({reinterpret_cast<std::byte const*>(text.data()), text.size()}));
   }
   output_file(output_file&&) = delete;
-  ~output_file()
-  {
-    std::error_code ignored;
-    if (!through_ && !path_.empty()) std::filesystem::remove(part_, ignored);
-  }
 
   void commit()
   {
     if (path_.empty()) return;
-    std::error_code why;
-    if (through_)
-      write();
-    else
-      std::filesystem::rename(part_, path_, why);
-    if (why) throw failure(path_ + ": cannot write: " + why.message());
+    if (!through_) return check(file_.commit());
+    std::FILE* const out = std::fopen(path_.c_str(), "wb");
+    if (out == nullptr) return check(errno);
+    int code = std::fwrite(text_.data(), 1, text_.size(), out) == text_.size() ? 0 : errno;
+    if (std::fclose(out) != 0 && code == 0) code = errno;
+    check(code);
   }
 
  private:
-  void write()
+  [[noreturn]] void refuse(std::string const& what) const
   {
-    std::ofstream out(part_, std::ios::binary);
-    out << text_;
-    out.close();
-    if (!out) {
-      std::error_code ignored;
-      if (!through_) std::filesystem::remove(part_, ignored);
-      throw failure(path_ + ": cannot write");
-    }
+    throw failure(sora2::detail::one_line(path_, 4096) + ": " + what);
+  }
+  void check(int code) const
+  {
+    if (code != 0) refuse("cannot write: " + sora2::detail::errno_text(code));
   }
 
-  std::string path_, part_, text_;
+  std::string path_, text_;
+  sora2::detail::atomic_file file_;
   bool through_ = false;
 };
 

@@ -98,6 +98,37 @@ TEST_SUITE("cli/bad_input") {
     check_refused(place.file("huge"), "run past the end of the file");
   }
 
+  TEST_CASE(
+      "reports replace neither the file to measure, nor each other, nor what lies beside them")
+  {
+    NEEDS_PROGRAM();
+    temporary_folder const place;
+    std::string const in = place.file("in"), json = place.file("json");
+    save(in, {sample_tensor("k.L00", true, dtype::f16, {1, 5, 1, 8}, 1)});
+    auto const before = read_bytes(in);
+    auto const refuse = [&](std::vector<std::string> const& words, std::string const& part) {
+      auto const run = run_program(words);
+      CHECK(run.exit_code == 2);
+      CHECK(run.out.empty());
+      CHECK(run.error_lines() == 1);
+      CHECK_MESSAGE(run.err.find(part) != std::string::npos, run.err);
+    };
+    for (std::string const option : {"--json", "--html"}) {
+      refuse({"kv", in, "-p", "raw", option, in}, "in: is the file to measure");
+      refuse({"kv", in, "-p", "raw", option, place.file("./in")}, "in: is the file to measure");
+    }
+    refuse({"kv", in, "-p", "raw", "--json", json, "--html", json},
+           "json: is named for two reports");
+    refuse({"kv", in, "-p", "raw", "--json", "/dev/full"},
+           "/dev/full: cannot write: No space left on device");
+    CHECK(place.entries() == 1);
+    CHECK(read_bytes(in) == before);
+    write_bytes(place.file("json.part"), before);
+    CHECK(run_program({"kv", in, "-p", "raw", "--json", json}).exit_code == 0);
+    CHECK(place.entries() == 3);
+    CHECK(read_bytes(place.file("json.part")) == before);
+  }
+
   TEST_CASE("wrong command lines")
   {
     NEEDS_PROGRAM();

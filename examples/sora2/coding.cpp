@@ -84,8 +84,8 @@ coded_tensor encode_source(kv_source const& source, policy const& p, demand_opti
 decoded_source decode_source(sora2::view<std::byte const> blocks, kv_source const& source,
                              policy const& p)
 {
-  // A block is longer than its header, so these bytes hold no more pages: nothing is allocated on
-  // the shape's word.
+  // A block is longer than its header, so these bytes hold no more pages: no list is allocated on
+  // the shape's word. The tensor is, but its memory is only taken page by page.
   std::uint64_t const pages = page_count(source.shape);
   if (pages > blocks.size / sizeof(sora2::block_header))
     throw failure("tensor " + sora2::detail::in_quotes(source.name) + ": " +
@@ -102,7 +102,9 @@ decoded_source decode_source(sora2::view<std::byte const> blocks, kv_source cons
       throw failure(page_name(source.name, place) + "its block runs past the end");
     auto const header = sora2::read_header(rest.sub(0, head + stored), place.shape.bytes());
     if (!header) throw failure(page_name(source.name, place) + sora2::status_name(header.error()));
-    if (header->raw_bytes != place.shape.bytes())
+    if (header->raw_bytes != place.shape.bytes() ||
+        header->values !=
+            with_tile(place.shape, []<class T>(sora2::tile<T>) { return sora2::value_type_of<T>; }))
       throw failure(page_name(source.name, place) + sora2::status_name(sora2::status::wrong_shape));
     found.push_back(rest.sub(0, head + stored));
     rest = rest.from(head + stored);
@@ -115,8 +117,8 @@ decoded_source decode_source(sora2::view<std::byte const> blocks, kv_source cons
   std::size_t const bytes = source.shape.values() * (sora2::dtype_bits(source.type) / 8);
   bool const wants_after = source.after || source.rotation,
              wants_before = source.before.has_value();
-  if (wants_after) out.after.resize(bytes);
-  if (wants_before) out.before.resize(bytes);
+  if (wants_after) out.after = tensor_bytes(bytes);
+  if (wants_before) out.before = tensor_bytes(bytes);
   if (places.empty()) return out;
   aligned_bytes const values(places[0].shape.bytes());
   for (std::size_t i = 0; i < places.size(); ++i) {

@@ -5,8 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kv_file.hpp"
@@ -31,6 +33,31 @@ class aligned_bytes {
   std::size_t size_;
 };
 
+/// Bytes of a whole tensor, unset at first. Memory is only taken where something is written: a shape alone costs none.
+class tensor_bytes {
+ public:
+  tensor_bytes() = default;
+  explicit tensor_bytes(std::size_t size) : data_(new std::byte[size]), size_(size) {}
+  tensor_bytes(tensor_bytes&& other) noexcept
+      : data_(std::move(other.data_)), size_(std::exchange(other.size_, 0))
+  {}
+  tensor_bytes& operator=(tensor_bytes&& other) noexcept
+  {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+
+  [[nodiscard]] std::byte* data() { return data_.get(); }
+  [[nodiscard]] std::byte const* data() const { return data_.get(); }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+
+ private:
+  std::unique_ptr<std::byte[]> data_;
+  std::size_t size_ = 0;
+};
+
 struct coded_tensor {
   std::vector<std::byte> blocks;           ///< one after the other, in the order of `pages_of`
   std::array<std::size_t, 5> pages_at{};   ///< pages by level, raw first
@@ -43,9 +70,9 @@ coded_tensor encode_source(kv_source const&, policy const&, demand_options const
 
 /// The forms of a source that exist, each a whole tensor.
 struct decoded_source {
-  std::vector<std::byte> after, before;
+  tensor_bytes after, before;
 
-  [[nodiscard]] std::vector<std::byte> const& reported(kv_source const& s) const
+  [[nodiscard]] tensor_bytes const& reported(kv_source const& s) const
   {
     return s.after ? after : before;
   }

@@ -2,6 +2,7 @@
 // router.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "attention_reference.hpp"
 #include "coding.hpp"
@@ -53,7 +54,7 @@ std::string why_text(policy const& p, coded_tensor const& coded)
   return text + entropy;
 }
 
-void add_errors(error_sums& sums, kv_tensor const& exact, std::vector<std::byte> const& decoded)
+void add_errors(error_sums& sums, kv_tensor const& exact, tensor_bytes const& decoded)
 {
   kv_tensor other = exact;
   other.data = decoded;
@@ -70,7 +71,7 @@ policy_result run_policy(kv_file const& file, policy const& p, demand_options co
     bar.step(p.name + " " + sora2::detail::one_line(layer.name, 40));
     auto const sources = sources_of(layer, file.rotation);
     std::size_t header_bytes = token_runs(sources[0]).size() * sizeof(token_run);
-    std::vector<std::byte> key, value;
+    tensor_bytes key, value;
     for (std::size_t i = 0; i < sources.size(); ++i) {
       kv_source const& source = sources[i];
       auto const coded = encode_source(source, p, demand);
@@ -111,10 +112,31 @@ policy_result run_policy(kv_file const& file, policy const& p, demand_options co
   return out;
 }
 
+/// Whether both name one file that a report would replace.
+bool same_file(std::string const& a, std::string const& b)
+{
+  if (a.empty() || b.empty()) return false;
+  std::error_code ignored;
+  auto const there = std::filesystem::status(a, ignored);
+  if (!std::filesystem::exists(there)) return a == b;
+  return std::filesystem::is_regular_file(there) && std::filesystem::equivalent(a, b, ignored);
+}
+
+void check_outputs(kv_options const& options)
+{
+  auto const refuse = [](std::string const& path, char const* what) {
+    throw failure(sora2::detail::one_line(path, 4096) + what);
+  };
+  for (auto const& path : {options.json, options.html})
+    if (same_file(path, options.file)) refuse(path, ": is the file to measure; it stays as it is");
+  if (same_file(options.json, options.html)) refuse(options.json, ": is named for two reports");
+}
+
 }  // namespace
 
 void run_kv(kv_options const& options)
 {
+  check_outputs(options);
   bool const compare = options.policy.empty();
   policy const& chosen = find_policy(compare ? "routed" : options.policy);
   kv_file const file = open_kv_file(options.file);

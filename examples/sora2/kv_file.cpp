@@ -60,9 +60,6 @@ kv_tensor check_tensor(std::string const& path, sora2::tensor_view const& t)
   if (t.type != dtype::f16 && t.type != dtype::bf16 && t.type != dtype::f32)
     throw failure(name_in(path, t.name) + "dtype " + std::string(sora2::dtype_name(t.type)) +
                   " is none of F16, BF16, F32");
-  if (!cpu_can_code(t.type))
-    throw failure(name_in(path, t.name) + "this CPU lacks AVX2, which this program needs for " +
-                  std::string(sora2::dtype_name(t.type)));
   if (t.shape.size() != 4)
     throw failure(name_in(path, t.name) + "shape " + shape_text(t.shape) +
                   " is not [batch, seq, heads, dim]");
@@ -160,6 +157,13 @@ std::optional<rope> find_rope(sora2::safetensors_file const& file)
   return rope{value};
 }
 
+bool names_kv(std::string const& tensor)
+{
+  std::string layer;
+  part const what = split_name(tensor, layer);
+  return what == part::k || what == part::kpre || what == part::v;
+}
+
 std::vector<kv_layer> find_layers(std::string const& path,
                                   sora2::view<sora2::tensor_view const> tensors)
 {
@@ -195,6 +199,9 @@ kv_file open_kv_file(std::string const& path)
 {
   auto opened = sora2::safetensors_file::open(path);
   if (!opened) throw failure(opened.error().message);
+  for (auto const& [key, value] : opened->metadata())
+    if (key.starts_with("sora2."))
+      throw failure(sora2::detail::one_line(path, 4096) + ": is already packed");
   kv_file out{path, std::move(*opened), {}, {}};
   out.layers = find_layers(path, out.file.tensors());
   out.rotation = find_rope(out.file);

@@ -58,6 +58,9 @@ kv_file open_kv_file(std::string const& path);
 /// messages.
 std::vector<kv_layer> find_layers(std::string const& path, sora2::view<sora2::tensor_view const>);
 
+/// Whether a tensor of this name is coded: K, K before RoPE or V.
+bool names_kv(std::string const& tensor);
+
 /// What a file says about RoPE: metadata rope_kind "half-split" and rope_base, or rope "half-split,
 /// base NUMBER, ...".
 std::optional<rope> find_rope(sora2::safetensors_file const&);

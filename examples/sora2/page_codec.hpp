@@ -38,35 +38,6 @@ auto with_tile(page const& p, F&& f)
       tile<sora2::float16>{reinterpret_cast<sora2::float16*>(p.data), p.heads, p.tokens, p.dim});
 }
 
-#if defined(__x86_64__)
-template <class F>
-SORA2_FLATTEN_AVX2 auto run_avx2(F&& f)
-{
-  return f(sora2::avx2_warp{});
-}
-#endif
-
-/// Runs `f(warp)` on pages of T. Half-precision pages take the best instruction set of this CPU. On
-/// x86-64 the rarer types are compiled for AVX2 alone, which `cpu_can_code` asks for: every set
-/// costs a minute of compilation.
-template <class T, class F>
-auto run_on_pages_of(F&& f)
-{
-#if defined(__x86_64__)
-  if constexpr (!std::is_same_v<T, sora2::float16>) return run_avx2(f);
-#endif
-  return sora2::with_best_warp(f);
-}
-
-[[nodiscard]] inline bool cpu_can_code(sora2::dtype type)
-{
-#if defined(__x86_64__)
-  return type == sora2::dtype::f16 || sora2::best_isa() >= sora2::isa::avx2;
-#else
-  return true;
-#endif
-}
-
 struct page_codec {
   bool before_rope = false;  ///< wants K as it is before RoPE, where that is known
   std::size_t (*bound)(page const&) = nullptr;
@@ -88,7 +59,7 @@ page_codec make_page_codec()
   };
   c.write = [](page const& p, view<std::byte> block, std::uint32_t exact_rows) {
     return with_tile(p, [&]<class T>(tile<T> values) {
-      return run_on_pages_of<T>([&]<class Warp>(Warp const& w) {
+      return with_best_warp([&]<class Warp>(Warp const& w) {
         typename Codec<T>::template scratch<Warp> s;
         return encode_block<Codec<T>>(w, s, tile<T const>(values), block,
                                       block_options{.exact_rows = exact_rows});
@@ -97,7 +68,7 @@ page_codec make_page_codec()
   };
   c.read = [](view<std::byte const> block, page const& p) {
     return with_tile(p, [&]<class T>(tile<T> values) {
-      return run_on_pages_of<T>([&]<class Warp>(Warp const& w) {
+      return with_best_warp([&]<class Warp>(Warp const& w) {
         typename Codec<T>::template scratch<Warp> s;
         return decode_block<Codec<T>>(w, s, block, values);
       });

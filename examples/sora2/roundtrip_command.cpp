@@ -28,8 +28,8 @@ void save(std::string const& path, std::vector<sora2::tensor_view> const& tensor
   if (why.code != sora2::status::ok) throw failure(why.message);
 }
 
-/// Bytes by tensor name, each to stand where the tensor stood.
-using new_bytes = std::map<std::string, std::vector<std::byte>>;
+/// Decoded tensors by name, each to stand where the tensor stood.
+using new_bytes = std::map<std::string, tensor_bytes>;
 
 void take(new_bytes& out, kv_source const& source, decoded_source&& decoded)
 {
@@ -87,11 +87,7 @@ void run_pack(roundtrip_options const& options)
 {
   policy const& p = find_policy(options.policy);
   kv_file const file = open_kv_file(options.in);
-  for (auto const& [key, value] : file.file.metadata())
-    if (key.starts_with("sora2."))
-      throw failure(sora2::detail::one_line(options.in, 4096) + ": is already packed");
-
-  new_bytes bytes;
+  std::map<std::string, std::vector<std::byte>> bytes;  // blocks by the name of their tensor
   sora2::text_metadata metadata = file.file.metadata();
   metadata.emplace_back(policy_key, p.name);
   std::vector<std::pair<std::string, std::vector<token_run>>> headers;
@@ -132,7 +128,13 @@ void run_unpack(std::string const& in, std::string const& out)
   if (!opened) throw failure(opened.error().message);
   auto const* const policy_name = opened->find_metadata(policy_key);
   if (policy_name == nullptr) throw failure(path + ": is not a packed file");
-  policy const& p = find_policy(*policy_name);
+  policy const& p = [&]() -> policy const& {
+    try {
+      return find_policy(*policy_name);
+    } catch (failure const& e) {
+      throw failure(path + ": " + e.what());
+    }
+  }();
 
   sora2::text_metadata metadata;
   std::vector<sora2::tensor_view> coded;
@@ -172,6 +174,11 @@ void run_unpack(std::string const& in, std::string const& out)
 
   std::vector<sora2::tensor_view> tensors;
   for (auto t : opened->tensors()) {
+    // Blocks that no metadata speaks of would pass for a tensor of bytes.
+    bool const described = bytes.find(t.name) != bytes.end();
+    if (names_kv(t.name) && !described)
+      throw failure(path + ": no metadata describes the blocks of tensor " +
+                    sora2::detail::in_quotes(t.name));
     bool dropped = false;
     for (auto const& name : header_names) dropped = dropped || t.name == name;
     if (dropped) continue;

@@ -1,11 +1,17 @@
 // `sora2 roundtrip`, and its two halves in two processes: `pack` writes blocks, `unpack` knows nothing but them.
 #include <doctest/doctest.h>
 
+#include <sora2/codec/block.hpp>
+#include <sora2/codec/lz4.hpp>
 #include <sora2/store/safetensors.hpp>
+
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
@@ -178,6 +184,39 @@ TEST_SUITE("cli/roundtrip") {
     CHECK(place.entries() == 1);
   }
 
+  TEST_CASE("no memory is taken on the word of a packed file's shapes")
+  {
+    NEEDS_PROGRAM();
+    temporary_folder const place;
+    // Headers without a page behind them, each of 16 MB; together a gigabyte.
+    constexpr std::uint64_t pages = 64, page_bytes = 64 * 65535 * 4;
+    std::vector<std::byte> blocks;
+    for (std::uint64_t i = 0; i < pages; ++i) {
+      sora2::block_header h;
+      h.stored_level = sora2::level::fast;
+      h.flags = 0;
+      h.values = sora2::value_type::float32;
+      h.family = sora2::codec_family::lz4;
+      h.format = sora2::lz4<>::format();
+      h.raw_bytes = page_bytes;
+      h.columns = 65535;
+      h.planes = 1;
+      auto const* const bytes = reinterpret_cast<std::byte const*>(&h);
+      blocks.insert(blocks.end(), bytes, bytes + sizeof h);
+    }
+    sora2::tensor_view const packed{"v.L00", dtype::u8, {blocks.size()}, blocks};
+    REQUIRE(sora2::save_safetensors(
+                place.file("in"), sora2::view<sora2::tensor_view const>(&packed, 1),
+                {{"sora2.policy", "lz4"}, {"sora2.tensor.v.L00", "F32 1 4096 1 65535"}})
+                .code == sora2::status::ok);
+    auto const run = run_program({"unpack", place.file("in"), place.file("out")});
+    CHECK(run.exit_code == 2);
+    CHECK_MESSAGE(run.err.find("checksum_mismatch") != std::string::npos, run.err);
+    struct rusage used {};
+    REQUIRE(getrusage(RUSAGE_CHILDREN, &used) == 0);
+    CHECK(used.ru_maxrss < 700'000);  // kB
+  }
+
   TEST_CASE("a packed file that is cut or damaged is refused, or decodes to the same K and V")
   {
     NEEDS_PROGRAM();
@@ -216,7 +255,37 @@ TEST_SUITE("cli/roundtrip") {
     }
     CHECK(run_program({"unpack", place.file("in"), place.file("new")})
               .err.find("is not a packed file") != std::string::npos);
-    CHECK(run_program({"pack", "-p", "raw", place.file("packed"), place.file("new")}).exit_code ==
-          2);
+    // What is needed to decode stands in the metadata, which has no checksum.
+    auto const refuse = [&](std::string const& from, std::string const& to,
+                            std::string const& said) {
+      std::string text = text_of(place.file("packed"));
+      std::size_t const at = text.find(from);
+      REQUIRE(at != std::string::npos);
+      std::ofstream(place.file("damaged"), std::ios::binary) << text.replace(at, to.size(), to);
+      auto const run = run_program({"unpack", place.file("damaged"), place.file("new")});
+      CHECK(run.exit_code == 2);
+      CHECK_MESSAGE(run.err.find(place.file("damaged") + ": " + said) != std::string::npos,
+                    run.err);
+      CHECK(!std::filesystem::exists(place.file("new")));
+    };
+    refuse("\"routed", "\"xouted", "no policy 'xouted'");
+    refuse("sora2.tensor.k.L00", "sora2.tensox.k.L00",
+           "no metadata describes the blocks of tensor 'k.L00'");
+    refuse("sora2.tensor.v.L00", "xora2.tensor.v.L00",
+           "no metadata describes the blocks of tensor 'v.L00'");
+    REQUIRE(
+        run_program({"pack", "-p", "context", place.file("in"), place.file("packed")}).exit_code ==
+        0);
+    auto const file = load(place.file("packed"));
+    auto metadata = file.metadata();
+    for (auto& [key, value] : metadata)
+      if (key == "sora2.tensor.k.L00") value = "BF16 1 70 2 64";
+    REQUIRE(sora2::save_safetensors(place.file("damaged"), file.tensors(), metadata).code ==
+            sora2::status::ok);
+    auto const run = run_program({"unpack", place.file("damaged"), place.file("new")});
+    CHECK(run.exit_code == 2);
+    CHECK_MESSAGE(run.err.find("wrong_shape") != std::string::npos, run.err);
+    CHECK(run_program({"pack", "-p", "raw", place.file("packed"), place.file("new")})
+              .err.find("packed: is already packed") != std::string::npos);
   }
 }

@@ -443,6 +443,33 @@ TEST_SUITE("codec/quantize") {
               .error() == status::non_finite);
   }
 
+  TEST_CASE_TEMPLATE(
+      "floats next to the end of their range come back alike and finite, or are refused", Codec,
+      int4_signed,
+      quantize<quantize_config{.bits = 4, .rotate = true, .scale = scale_kind::float32}>)
+  {
+    for (float const top : {0x1.FFFFFEp127f, 0x1.8p127f, 0x1p124f, 0x1p121f})
+      for (bool const equal : {true, false}) {
+        std::vector<float> values(64, top), first(64), back(64);
+        if (!equal)
+          for (std::size_t i = 0; i < 64; i += 3) values[i] = -top / static_cast<float>(i + 1);
+        bytes stream(Codec::encoded_size(1, 1, 64));
+        auto const n = encode<Codec>(tile<float const>(values.data(), 1, 1, 64),
+                                     view<std::byte>(stream), {}, isa::portable);
+        CHECK((n || n.error() == status::unsupported || n.error() == status::non_finite));
+        if (top == 0x1p121f && !Codec::config.rotate) CHECK(n);
+        if (!n) continue;
+        for (isa set : {isa::portable, isa::avx2, isa::avx512}) {
+          if (set > best_isa()) continue;
+          REQUIRE(decode<Codec>(view<std::byte const>(stream), tile<float>(back.data(), 1, 1, 64),
+                                {}, set) == status::ok);
+          for (float const x : back) CHECK(std::isfinite(x));
+          if (set == isa::portable) first = back;
+          CHECK(same_bits(back, first));
+        }
+      }
+  }
+
   TEST_CASE("all 256 bytes unpack as the table says, signed and unsigned")
   {
     bytes all(256);

@@ -164,7 +164,12 @@ SORA2_HD SORA2_INLINE group_fit<Warp> fit_groups(lanes<float, Warp> const& lowes
     if constexpr (!half_grid) held = held & (high >= grid::normal);
     scale = select(held, high, scale);
     fits = fits | held;
+    // A reader may take codes without their sign and subtract 2^(bits - 1) scales: that must be finite.
+    if constexpr (!half_grid && Config.bits < 8)
+      fits = fits & (scale <= 0x1.FFFFFEp127f / (1 << (Config.bits - 1)));
   }
+  // The way back adds up to 256 values, scaled by 1/16.
+  if constexpr (Config.rotate) fits = fits & (low >= -0x1p122f) & (high <= 0x1p122f);
   return {scale, zero, select(scale > 0.0f, reals(1.0f) / scale, 0.0f), fits};
 }
 

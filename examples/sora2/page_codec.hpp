@@ -3,7 +3,6 @@
 #pragma once
 
 #include <sora2/codec/block.hpp>
-#include <sora2/simt/dispatch.hpp>
 #include <sora2/store/safetensors.hpp>
 
 #include <cstddef>
@@ -59,20 +58,12 @@ page_codec make_page_codec()
   };
   c.write = [](page const& p, view<std::byte> block, std::uint32_t exact_rows) {
     return with_tile(p, [&]<class T>(tile<T> values) {
-      return with_best_warp([&]<class Warp>(Warp const& w) {
-        typename Codec<T>::template scratch<Warp> s;
-        return encode_block<Codec<T>>(w, s, tile<T const>(values), block,
-                                      block_options{.exact_rows = exact_rows});
-      });
+      return write_block<Codec<T>>(values, block, {.exact_rows = exact_rows});
     });
   };
   c.read = [](view<std::byte const> block, page const& p) {
-    return with_tile(p, [&]<class T>(tile<T> values) {
-      return with_best_warp([&]<class Warp>(Warp const& w) {
-        typename Codec<T>::template scratch<Warp> s;
-        return decode_block<Codec<T>>(w, s, block, values);
-      });
-    });
+    return with_tile(p,
+                     [&]<class T>(tile<T> values) { return read_block<Codec<T>>(block, values); });
   };
   c.wrote = [](block_header const& h, page const& p) {
     return with_tile(p, [&]<class T>(tile<T>) {

@@ -289,11 +289,20 @@ TEST_SUITE("codec/quantize") {
       for (std::byte flip : {std::byte{0xFF}, std::byte{0x40}}) {
         bytes damaged = stream;
         damaged[at] ^= flip;
-        std::vector<float16> out(of.size());
+        std::vector<float16> out(of.size()), first;
         tile<float16> const to(out.data(), of.planes, of.rows, of.columns);
-        for (isa set : {isa::portable, isa::avx2, isa::avx512})
-          if (set <= best_isa())
-            CHECK(decode<Codec>(view<std::byte const>(damaged), to, {}, set) == status::ok);
+        for (isa set : {isa::portable, isa::avx2, isa::avx512}) {
+          if (set > best_isa()) continue;
+          CHECK(decode<Codec>(view<std::byte const>(damaged), to, {}, set) == status::ok);
+          if (set == isa::portable) first = out;
+          // A damaged scale of a wide type may lead beyond what floats hold, on one way earlier than on another.
+          if (Codec::config.scale != scale_kind::float16) continue;
+          bool same = true;
+          for (std::size_t i = 0; i < out.size(); ++i)
+            same = same && (out[i] == first[i] ||
+                            (std::isnan(to_float(out[i])) && std::isnan(to_float(first[i]))));
+          CHECK(same);
+        }
       }
   }
 

@@ -333,6 +333,19 @@ struct quantize {
       return to_uint(round_to_int(multiply_add_exact(x, 1.0f, -zero) * inverse));
   }
 
+  /// Damaged scales, too, have no more bits than make products exact: what comes out is the same on every warp.
+  SORA2_TWO_SIDED
+  template <class Warp>
+  SORA2_HD SORA2_INLINE static lanes<float, Warp>
+  scales_at(Warp const& w, stored_scale const* scales, std::uint32_t n)
+  {
+    auto const x = w.template load_n<float>(scales, n, 0.0f);
+    if constexpr (Config.scale == scale_kind::float32)
+      return float_of(bits_of(x) & 0xFFFFFF00u);
+    else
+      return x;
+  }
+
   // ---- lines of 32 values, or of n at ragged ends ----
 
   SORA2_TWO_SIDED
@@ -477,7 +490,7 @@ struct quantize {
     for (std::size_t unit = 0; unit < at.units; unit += units_at_once) {
       auto const count =
           static_cast<std::uint32_t>(least(std::size_t{units_at_once}, at.units - unit));
-      w.store_n(s.first, count, w.template load_n<float>(scales + unit, count, 0.0f));
+      w.store_n(s.first, count, scales_at(w, scales + unit, count));
       if constexpr (!Config.symmetric)
         w.store_n(s.second, count, w.template load_n<float>(zeros + unit, count, 0.0f));
       w.sync();
@@ -608,7 +621,7 @@ struct quantize {
   {
     lanes<float, Warp> zero = 0.0f;
     if constexpr (!Config.symmetric) zero = w.template load_n<float>(zeros, n, 0.0f);
-    return {w.template load_n<float>(scales, n, 0.0f), zero};
+    return {scales_at(w, scales, n), zero};
   }
 
   // ---- the same after a rotation of each row: 256 columns at once, their extremes or scales in scratch ----
@@ -695,8 +708,7 @@ struct quantize {
         std::uint32_t const count = least(out.columns - start, 256u);
         std::size_t const unit = std::size_t{first / group} * out.columns + start;
         for (std::uint32_t i = 0; i < count; i += 32) {
-          w.store_n(s.first + i, count - i,
-                    w.template load_n<float>(scales + unit + i, count - i, 0.0f));
+          w.store_n(s.first + i, count - i, scales_at(w, scales + unit + i, count - i));
           if constexpr (!Config.symmetric)
             w.store_n(s.second + i, count - i,
                       w.template load_n<float>(zeros + unit + i, count - i, 0.0f));

@@ -223,9 +223,8 @@ struct planes {
 
   SORA2_INLINE static void split_on_host(std::byte const* in, std::byte* out, std::size_t count)
   {
-    std::size_t const whole_runs = count - count % run;
     std::size_t i = 0;
-    for (; i < whole_runs; i += run) {
+    for (; count - i >= run; i += run) {
       bytes16 v[run / 16][element];
       SORA2_UNROLL_ON_HOST
       for (std::size_t j = 0; j < run / 16; ++j) {
@@ -248,13 +247,12 @@ struct planes {
                        plane_at(out, count, 8 * k + 2 * b + 1, i), bits[b]);
       }
     }
-    for (; i < count; i += group) split_group(in, out, count, i);
+    for (i = count - count % run; i < count; i += group) split_group(in, out, count, i);
   }
   SORA2_INLINE static void join_on_host(std::byte const* in, std::byte* out, std::size_t count)
   {
-    std::size_t const whole_runs = count - count % run;
     std::size_t i = 0;
-    for (; i < whole_runs; i += run) {
+    for (; count - i >= run; i += run) {
       bytes16 v[run / 16][element];
       if constexpr (Config.kind == plane_kind::byte) SORA2_UNROLL_ON_HOST
       for (std::size_t k = 0; k < element; ++k) load_register(in + k * count + i, v[0][k]);
@@ -279,7 +277,7 @@ struct planes {
           store_register(out + (i + 16 * j) * element + 16 * k, v[j][k]);
       }
     }
-    for (; i < count; i += group) join_group(in, out, count, i);
+    for (i = count - count % run; i < count; i += group) join_group(in, out, count, i);
   }
 
   // The last elements: one at a time, or eight for bits.

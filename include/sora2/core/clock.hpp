@@ -7,7 +7,6 @@
 #include <concepts>
 #include <cstdint>
 #include <ctime>
-#include <limits>
 
 namespace sora2 {
 
@@ -60,7 +59,7 @@ class never_back {
 
  private:
   Base base_;
-  mutable std::atomic<std::int64_t> last_{std::numeric_limits<std::int64_t>::min()};
+  mutable std::atomic<std::int64_t> last_{INT64_MIN};
 };
 
 static_assert(clock_source<wall_clock> && clock_source<manual_clock>);

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 #include <sora2/core/bits.hpp>
 #include <sora2/core/interval.hpp>
@@ -14,7 +13,7 @@
 
 namespace sora2 {
 
-inline constexpr std::int64_t forever_ns = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::int64_t forever_ns = INT64_MAX;
 
 /// True while less than `ttl_ns` have passed since `written_ns`. Before `written_ns`, on a clock that went back, no time has.
 [[nodiscard]] SORA2_HD constexpr bool is_fresh(std::int64_t now_ns, std::int64_t written_ns,
@@ -61,8 +60,7 @@ template <std::size_t Sources = 4>
 struct entry_contract {
   std::int64_t written_ns = 0;
   std::int64_t ttl_ns = forever_ns;
-  interval valid{std::numeric_limits<std::int64_t>::min(),
-                 std::numeric_limits<std::int64_t>::max()};
+  interval valid{INT64_MIN, INT64_MAX};
   version_vector<Sources> versions{};
 
   [[nodiscard]] SORA2_HD constexpr bool is_fresh(std::int64_t now_ns) const

@@ -159,7 +159,10 @@ lz4_decode_scalar(view<std::byte const> in, view<std::byte> out, view<std::byte 
             ip = sequence;
             break;
           }
-          lz4_copy_until(op + literals, op, ip);
+          if (literals >= 256)
+            std::memcpy(op, ip, literals);
+          else
+            lz4_copy_until(op + literals, op, ip);
           op += literals;
           ip += literals;
         }

@@ -1,6 +1,7 @@
 // The four things the program does. Each throws `failure` and leaves no partial file behind.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "policies.hpp"
@@ -8,7 +9,8 @@
 namespace program {
 
 struct kv_options {
-  std::string file, policy, json, html;  ///< an empty policy: routed, and every level beside it
+  std::string file, json, html;
+  std::optional<std::string> policy;  ///< none: routed, and every level beside it
   demand_options demand;
 };
 

@@ -137,8 +137,8 @@ void check_outputs(kv_options const& options)
 void run_kv(kv_options const& options)
 {
   check_outputs(options);
-  bool const compare = options.policy.empty();
-  policy const& chosen = find_policy(compare ? "routed" : options.policy);
+  bool const compare = !options.policy;
+  policy const& chosen = find_policy(compare ? "routed" : *options.policy);
   kv_file const file = open_kv_file(options.file);
   std::vector<policy const*> others;
   if (compare)

@@ -1,7 +1,7 @@
 /// Which entry goes when room is needed. Policies know entries by small numbers, and hold no entries themselves.
 /// Smallest use: `s3_fifo<> e; e.insert(id, hash_of_key, bytes); e.touch(id); std::uint32_t const goes = e.victim();`.
-/// Limits: host only, not synchronised. Numbers below 2^32 - 1, as dense as can be: there is a node for each up to the
-/// greatest.
+/// Limits: host only, not synchronised. Entries below 4 GiB, numbers below 2^32 - 1 and as dense as can be: there is a node
+/// for each up to the greatest.
 #pragma once
 
 #include <concepts>

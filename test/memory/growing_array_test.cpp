@@ -28,6 +28,21 @@ TEST_SUITE("memory/growing_array") {
     CHECK(seen.bytes() == 0);
   }
 
+  TEST_CASE("two swap their elements and their memory")
+  {
+    memory_counters seen;
+    using counted = growing_array<int, counting_memory<>>;
+    counted a{counting_memory<>(seen)}, b{counting_memory<>(seen)};
+    for (int i = 0; i < 20; ++i) REQUIRE(a.push_back(i));
+    REQUIRE(b.push_back(7));
+    a.swap(b);
+    CHECK(a.size() == 1);
+    CHECK(a[0] == 7);
+    CHECK(b.size() == 20);
+    for (int i = 0; i < 20; ++i) CHECK(b[static_cast<std::size_t>(i)] == i);
+    CHECK(a.bytes() + b.bytes() == seen.bytes());
+  }
+
   TEST_CASE("without room it says so and keeps what it has")
   {
     failure_plan plan(1, 1);

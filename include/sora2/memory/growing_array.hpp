@@ -44,6 +44,14 @@ class growing_array {
     return true;
   }
   void pop_back() { --size_; }
+  /// The resources, too.
+  void swap(growing_array& other) noexcept
+  {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+    std::swap(resource_, other.resource_);
+  }
 
   [[nodiscard]] T& operator[](std::size_t i) { return data_[i]; }
   [[nodiscard]] T const& operator[](std::size_t i) const { return data_[i]; }

@@ -321,6 +321,7 @@ template <byte_codec_policy Codec>
 {
   return with_warp_for<Codec>(set, [&](auto const& w) -> result<std::size_t> {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
+    detail::leave_unset(s);
     return encode_block<Codec>(w, s, in, out, options, m);
   });
 }
@@ -332,6 +333,7 @@ template <codec_policy Codec, class T>
 {
   return with_warp_for<Codec>(set, [&](auto const& w) -> result<std::size_t> {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
+    detail::leave_unset(s);
     return encode_block<Codec>(w, s, tile<T const>(in), out, options, m);
   });
 }
@@ -342,6 +344,7 @@ template <byte_codec_policy Codec>
 {
   return with_warp_for<Codec>(set, [&](auto const& w) -> status {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
+    detail::leave_unset(s);
     return decode_block<Codec>(w, s, block, out, options, m);
   });
 }
@@ -352,6 +355,7 @@ template <codec_policy Codec, real_type T>
 {
   return with_warp_for<Codec>(set, [&](auto const& w) -> status {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
+    detail::leave_unset(s);
     return decode_block<Codec>(w, s, block, out, options, m);
   });
 }

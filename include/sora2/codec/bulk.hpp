@@ -26,6 +26,7 @@ template <byte_codec_policy Codec>
 {
   return with_warp_for<Codec>(set, [&](auto const& w) -> result<std::size_t> {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
+    detail::leave_unset(s);
     return encode_with<Codec>(w, s, in, out, m);
   });
 }
@@ -36,6 +37,7 @@ template <byte_codec_policy Codec>
 {
   return with_warp_for<Codec>(set, [&](auto const& w) -> status {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
+    detail::leave_unset(s);
     return decode_with<Codec>(w, s, in, out, m);
   });
 }
@@ -48,6 +50,7 @@ template <value_codec_policy Codec, class T>
 {
   return with_warp_for<Codec>(set, [&](auto const& w) -> result<std::size_t> {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
+    detail::leave_unset(s);
     return encode_with<Codec>(w, s, tile<T const>(in), out, m);
   });
 }
@@ -57,6 +60,7 @@ template <value_codec_policy Codec, real_type T>
 {
   return with_warp_for<Codec>(set, [&](auto const& w) -> status {
     typename Codec::template scratch<std::remove_cvref_t<decltype(w)>> s;
+    detail::leave_unset(s);
     return decode_with<Codec>(w, s, in, out, m);
   });
 }

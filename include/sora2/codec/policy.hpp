@@ -143,6 +143,20 @@ concept codec_policy = byte_codec_policy<C> || value_codec_policy<C>;
 template <class C>
 concept device_codec_policy = codec_policy<C> && !is_host_only<C>;
 
+namespace detail {
+
+/// Scratch starts unset, and codecs write before they read. g++ cannot follow that through calls it does not inline, and
+/// would warn in the user's code.
+template <class Scratch>
+SORA2_INLINE void leave_unset([[maybe_unused]] Scratch& s)
+{
+#if defined(__GNUC__) && !defined(__clang__) && !SORA2_ON_DEVICE
+  __asm__("" : "=m"(s));
+#endif
+}
+
+}  // namespace detail
+
 /// One call for policies with and without a model. Collective.
 SORA2_TWO_SIDED
 template <class C, class Warp, class In>

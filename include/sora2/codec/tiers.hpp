@@ -183,6 +183,7 @@ write_block(level l, view<std::byte const> in, view<std::byte> out, block_option
 {
   return with_warp_for<Tiers>(set, [&](auto const& w) -> result<std::size_t> {
     typename Tiers::template scratch<std::remove_cvref_t<decltype(w)>> s;
+    detail::leave_unset(s);
     return Tiers::encode_block(w, s, l, in, out, options, m);
   });
 }
@@ -194,6 +195,7 @@ write_block(level l, tile<T> in, view<std::byte> out, block_options options = {}
 {
   return with_warp_for<Tiers>(set, [&](auto const& w) -> result<std::size_t> {
     typename Tiers::template scratch<std::remove_cvref_t<decltype(w)>> s;
+    detail::leave_unset(s);
     return Tiers::encode_block(w, s, l, tile<T const>(in), out, options, m);
   });
 }
@@ -205,6 +207,7 @@ template <tiers_list Tiers>
 {
   return with_warp_for<Tiers>(set, [&](auto const& w) -> status {
     typename Tiers::template scratch<std::remove_cvref_t<decltype(w)>> s;
+    detail::leave_unset(s);
     return Tiers::decode_block(w, s, block, out, options, m);
   });
 }
@@ -215,6 +218,7 @@ template <tiers_list Tiers, real_type T>
 {
   return with_warp_for<Tiers>(set, [&](auto const& w) -> status {
     typename Tiers::template scratch<std::remove_cvref_t<decltype(w)>> s;
+    detail::leave_unset(s);
     return Tiers::decode_block(w, s, block, out, options, m);
   });
 }

@@ -333,8 +333,8 @@ TEST_SUITE("codec/rans") {
 
       // Every length of the first half but the right one is refused, and so is every cut.
       for (std::uint32_t wrong :
-           {0u, 1u, 75u, 76u, 1u << 31, ~0u, static_cast<std::uint32_t>(length - 2),
-            static_cast<std::uint32_t>(length + 2),
+           {0u, 1u, 75u, 76u, 77u, 1u << 31, ~0u, static_cast<std::uint32_t>(length - 2),
+            static_cast<std::uint32_t>(length + 1), static_cast<std::uint32_t>(length + 2),
             static_cast<std::uint32_t>(packed.size() - 8)}) {
         bytes bad = packed;
         for (std::size_t i = 0; i < 4; ++i) bad[4 + i] = static_cast<std::byte>(wrong >> (8 * i));

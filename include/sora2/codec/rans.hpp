@@ -597,7 +597,7 @@ struct rans {
       std::uint32_t first = 0;
       for (std::uint32_t i = 0; i < 4; ++i)
         first |= static_cast<std::uint32_t>(w.load_one(in.data + i)) << (8 * i);
-      if (first > in.size - 4) return status::corrupt_input;
+      if (first > in.size - 4 || first % 2 != 0) return status::corrupt_input;
       stream[0] = in.sub(4, first);
       stream[1] = in.from(4 + std::size_t{first});
     }

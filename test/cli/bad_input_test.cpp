@@ -146,7 +146,7 @@ TEST_SUITE("cli/bad_input") {
     refuse(run_program({"kv", place.file(".")}), "is a folder");
     refuse(run_program({"kv", place.file("in"), "--policy", "best"}),
            "no policy 'best'; there are raw, int8");
-    refuse(run_program({"kv", place.file("in"), "--policy="}), "no policy ''");
+    refuse(run_program({"kv", place.file("in"), "--policy", ""}), "no policy ''");
     refuse(run_program({"kv", place.file("in"), "--policy", "cross"}),
            "'cross' needs a trained set");
     refuse(run_program({"kv", place.file("in"), "--unknown"}), "--unknown");

@@ -48,6 +48,11 @@ struct shape {
   [[nodiscard]] std::size_t size() const { return std::size_t{planes} * rows * columns; }
 };
 
+template <class Warp>
+inline constexpr isa set_of = std::is_same_v<Warp, host_warp>   ? isa::portable
+                              : std::is_same_v<Warp, avx2_warp> ? isa::avx2
+                                                                : isa::avx512;
+
 /// One encode and one decode for each codec and type, whatever test calls: the host warps through the entries that
 /// users call, the warp that watches memory by hand.
 template <class Codec, class Warp, class T>
@@ -58,10 +63,7 @@ template <class Codec, class Warp, class T>
     typename Codec::template scratch<Warp> s;
     return Codec::encode(w, s, in, out);
   } else {
-    constexpr isa set = std::is_same_v<Warp, host_warp>   ? isa::portable
-                        : std::is_same_v<Warp, avx2_warp> ? isa::avx2
-                                                          : isa::avx512;
-    return encode<Codec>(in, out, {}, set);
+    return encode<Codec>(in, out, {}, set_of<Warp>);
   }
 }
 template <class Codec, class Warp, class T>
@@ -71,10 +73,7 @@ template <class Codec, class Warp, class T>
     typename Codec::template scratch<Warp> s;
     return Codec::decode(w, s, in, out);
   } else {
-    constexpr isa set = std::is_same_v<Warp, host_warp>   ? isa::portable
-                        : std::is_same_v<Warp, avx2_warp> ? isa::avx2
-                                                          : isa::avx512;
-    return decode<Codec>(in, out, {}, set);
+    return decode<Codec>(in, out, {}, set_of<Warp>);
   }
 }
 
@@ -97,20 +96,10 @@ std::vector<T> decoded(Warp const& w, bytes const& in, shape of)
   return out;
 }
 
-/// Values of unlike columns with a few outliers.
 template <class T>
 std::vector<T> sample(shape of, std::uint64_t seed)
 {
-  support::random_source next(seed);
-  std::vector<T> values(of.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    std::size_t const column = i % of.columns;
-    float x = static_cast<float>(next.below(4001)) / 1000.0f - 2.0f;
-    x = x * static_cast<float>(1 + column % 5) + static_cast<float>(column % 3);
-    if (next.below(97) == 0) x *= 30.0f;
-    values[i] = from_float<T>(x);
-  }
-  return values;
+  return support::unlike_columns<T>(of.size(), of.columns, seed);
 }
 
 template <class T>

@@ -48,6 +48,22 @@ inline std::vector<std::byte> patches(std::size_t bytes, std::uint64_t seed)
   }
   return page;
 }
+/// Values of unlike columns with a few outliers, row after row.
+template <class T>
+std::vector<T> unlike_columns(std::size_t count, std::uint32_t columns, std::uint64_t seed)
+{
+  random_source next(seed);
+  std::vector<T> values(count);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::size_t const column = i % columns;
+    float x = static_cast<float>(next.below(4001)) / 1000.0f - 2.0f;
+    x = x * static_cast<float>(1 + column % 5) + static_cast<float>(column % 3);
+    if (next.below(97) == 0) x *= 30.0f;
+    values[i] = sora2::from_float<T>(x);
+  }
+  return values;
+}
+
 /// Values of a slow wave with some noise, as they lie in caches; all finite.
 template <class T>
 std::vector<T> wave(std::size_t count, std::uint64_t seed, float height = 20.0f)

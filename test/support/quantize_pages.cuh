@@ -18,19 +18,10 @@ inline constexpr shape quantize_shapes[] = {
     {1, 1, 1},      {8, 1, 16},     {3, 31, 1},   {1, 64, 96}, {8, 31, 16}, {1, 1, 128},
     {1, 64, 64, 4}, {2, 33, 65, 3}, {1, 31, 128}, {8, 64, 64}, {1, 3, 320}, {0, 4, 4}};
 
-/// Values of unlike columns with a few outliers.
 template <class T>
 std::vector<std::byte> quantize_page(shape of, std::uint64_t seed)
 {
-  random_source next(seed);
-  std::vector<T> numbers(of.size());
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    std::size_t const column = i % of.columns;
-    float x = static_cast<float>(next.below(4001)) / 1000.0f - 2.0f;
-    x = x * static_cast<float>(1 + column % 5) + static_cast<float>(column % 3);
-    if (next.below(97) == 0) x *= 30.0f;
-    numbers[i] = sora2::from_float<T>(x);
-  }
+  auto const numbers = unlike_columns<T>(of.size(), of.columns, seed);
   std::vector<std::byte> raw(of.size() * sizeof(T));
   if (!raw.empty()) std::memcpy(raw.data(), numbers.data(), raw.size());
   return raw;
